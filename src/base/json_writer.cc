@@ -1,0 +1,194 @@
+#include "src/base/json_writer.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "src/base/status.h"
+
+namespace strobe {
+
+size_t ValidUtf8Length(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const auto tail = [&](size_t i) { return i < text.size() && (byte(i) & 0xC0) == 0x80; };
+  const uint8_t first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return tail(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!tail(1) || !tail(2)) return 0;
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
+    if (first == 0xED && byte(1) > 0x9F) return 0;  // surrogates
+    return 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (!tail(1) || !tail(2) || !tail(3)) return 0;
+    if (first == 0xF0 && byte(1) < 0x90) return 0;
+    if (first == 0xF4 && byte(1) > 0x8F) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+std::string ToValidUtf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = ValidUtf8Length(text.substr(i));
+    if (length == 0) {
+      out += "\xEF\xBF\xBD";
+      ++i;
+    } else {
+      out.append(text.substr(i, length));
+      i += length;
+    }
+  }
+  return out;
+}
+
+void JsonWriter::BeforeValue() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (need_comma_[depth_]) text_ += ',';
+  need_comma_[depth_] = true;
+}
+
+void JsonWriter::AppendEscaped(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  text_ += '"';
+  size_t run = 0;  // start of the bytes not yet copied
+  for (size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<uint8_t>(text[i]);
+    if (byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\') {
+      ++i;
+      continue;
+    }
+    const size_t length = byte < 0x80 ? 0 : ValidUtf8Length(text.substr(i));
+    if (length > 0) {
+      i += length;
+      continue;
+    }
+    text_.append(text.substr(run, i - run));
+    if (byte == '"')
+      text_ += "\\\"";
+    else if (byte == '\\')
+      text_ += "\\\\";
+    else if (byte == '\n')
+      text_ += "\\n";
+    else if (byte == '\t')
+      text_ += "\\t";
+    else if (byte == '\r')
+      text_ += "\\r";
+    else if (byte >= 0x80)
+      text_ += "\xEF\xBF\xBD";
+    else {
+      text_ += "\\u00";
+      text_ += kHex[byte >> 4];
+      text_ += kHex[byte & 15];
+    }
+    run = ++i;
+  }
+  text_.append(text.substr(run));
+  text_ += '"';
+}
+
+JsonWriter& JsonWriter::BeginObject() {
+  BeforeValue();
+  text_ += '{';
+  STROBE_CHECK(depth_ + 1 < kMaxDepth);
+  need_comma_[++depth_] = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::EndObject() {
+  STROBE_CHECK(depth_ > 0 && !after_key_);
+  --depth_;
+  text_ += '}';
+  return *this;
+}
+
+JsonWriter& JsonWriter::BeginArray() {
+  BeforeValue();
+  text_ += '[';
+  STROBE_CHECK(depth_ + 1 < kMaxDepth);
+  need_comma_[++depth_] = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::EndArray() {
+  STROBE_CHECK(depth_ > 0 && !after_key_);
+  --depth_;
+  text_ += ']';
+  return *this;
+}
+
+JsonWriter& JsonWriter::Key(std::string_view key) {
+  STROBE_CHECK(!after_key_);
+  BeforeValue();
+  AppendEscaped(key);
+  text_ += ':';
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::String(std::string_view text) {
+  BeforeValue();
+  AppendEscaped(text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Int(int64_t value) {
+  BeforeValue();
+  char buffer[24];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
+  text_.append(buffer, end);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Uint(uint64_t value) {
+  BeforeValue();
+  char buffer[24];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
+  text_.append(buffer, end);
+  return *this;
+}
+
+JsonWriter& JsonWriter::SafeInt(int64_t value) {
+  if (value <= kMaxSafeInteger && value >= -kMaxSafeInteger) return Int(value);
+  return String(std::to_string(value));
+}
+
+JsonWriter& JsonWriter::SafeUint(uint64_t value) {
+  if (value <= static_cast<uint64_t>(kMaxSafeInteger)) return Uint(value);
+  return String(std::to_string(value));
+}
+
+JsonWriter& JsonWriter::Double(double value) {
+  if (!std::isfinite(value)) return Null();
+  BeforeValue();
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
+  text_.append(buffer, end);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Bool(bool value) {
+  BeforeValue();
+  text_ += value ? "true" : "false";
+  return *this;
+}
+
+JsonWriter& JsonWriter::Null() {
+  BeforeValue();
+  text_ += "null";
+  return *this;
+}
+
+JsonWriter& JsonWriter::Raw(std::string_view json) {
+  BeforeValue();
+  text_.append(json);
+  return *this;
+}
+
+}  // namespace strobe

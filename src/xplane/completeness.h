@@ -1,0 +1,70 @@
+// The completeness record: what a session has, what it lacks, and every reason we know.
+//
+//   const HostCompleteness host = CheckHost(file, *profile);    // decodes everything
+//   const Completeness record = Combine({host});
+//
+// Nothing here guesses: unknown is nullopt with a reason.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/xplane/profile_file.h"
+#include "src/xplane/session.h"
+
+namespace strobe::xplane {
+
+enum class CompletenessState : uint8_t { kUnread, kComplete, kPartial, kDamaged, kEmpty, kWriting };
+std::string_view CompletenessStateName(CompletenessState state);  // "complete" ...
+
+struct LineCount {
+  size_t plane = 0;
+  size_t line = 0;
+  uint64_t events = 0;
+};
+
+struct HostCompleteness {
+  std::string host;
+  std::string file;  // file name
+  std::string format;
+  uint64_t size_bytes = 0;
+  uint64_t readable_bytes = 0;  // up to the first damage
+  std::string content_hash;     // "xxh3:<32 hex digits>", empty when not computed
+  CompletenessState state = CompletenessState::kUnread;
+  std::optional<ProfileFile::Window> window;
+  std::string window_source;  // "Task Environment" or "first and last event"
+  std::optional<int64_t> clock_offset_ps;
+  uint64_t planes = 0;
+  uint64_t lines = 0;
+  uint64_t events = 0;
+  std::vector<std::string> empty_planes;
+  uint64_t events_out_of_order = 0;
+  uint64_t events_beyond_window = 0;
+  uint64_t events_overlapping = 0;
+  uint64_t events_negative = 0;
+  uint64_t events_saturated = 0;
+  uint64_t events_aggregated = 0;
+  uint64_t missing_metadata = 0;
+  std::vector<std::string> errors;  // XSpace.errors
+  std::vector<std::string> warnings;
+  std::vector<Damage> damage;
+  std::optional<Status> open_error;  // the file could not be opened at all
+};
+
+struct Completeness {
+  CompletenessState state = CompletenessState::kUnread;
+  std::vector<std::string> reasons;  // sentences, worst first
+  std::optional<uint64_t> hosts_expected;
+  std::string hosts_expected_reason;
+  std::vector<HostCompleteness> hosts;
+};
+
+// Decodes what is not decoded yet. `content_hash` may be empty.
+HostCompleteness CheckHost(const SessionFile& file, const ProfileFile& profile,
+                           std::string content_hash);
+HostCompleteness FailedHost(const SessionFile& file, const Status& error);
+Completeness Combine(std::vector<HostCompleteness> hosts);
+
+}  // namespace strobe::xplane

@@ -1,0 +1,240 @@
+// Typed access to /api/v1. Every failure is an ApiError with words for the page: what failed, why, what to do, and the
+// request id. The browser's own cache keeps ETags, so a repeated GET costs a 304; tiles are immutable and cost nothing.
+//
+//   const list = await api.sessions({ q: 'llama' }, { signal });
+//   catch (error) { if (isAbort(error)) return; show(toApiError(error)); }
+import { href } from '../state/router';
+import type {
+  ApiErrorBody,
+  CaptureRequest,
+  Completeness,
+  EventDetail,
+  EventNeighbours,
+  Operation,
+  Overview,
+  SearchResult,
+  ServerConfig,
+  SessionDetail,
+  SessionList,
+  TimelineLines,
+} from './types';
+
+export class ApiError extends Error {
+  readonly status: number; // 0: no answer at all
+  readonly body: ApiErrorBody;
+
+  constructor(status: number, body: ApiErrorBody) {
+    super(body.message);
+    this.status = status;
+    this.body = body;
+  }
+
+  get lostConnection(): boolean {
+    return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504;
+  }
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError(0, {
+    code: 'INTERNAL',
+    name: 'CONSOLE_FAULT',
+    message: `The console met an unexpected fault: ${message}`,
+    hint: 'Reload the page. If it comes back, report it with the text above.',
+  });
+}
+
+// ---- connection state: one flag for the banner, fed by every call ------------------------------------------------
+
+type ConnectionListener = (lost: boolean) => void;
+const connectionListeners = new Set<ConnectionListener>();
+let lost = false;
+
+export function onConnection(listener: ConnectionListener): () => void {
+  connectionListeners.add(listener);
+  return () => connectionListeners.delete(listener);
+}
+
+export function connectionLost(): boolean {
+  return lost;
+}
+
+export function reportConnection(nowLost: boolean): void {
+  if (nowLost === lost) return;
+  lost = nowLost;
+  connectionListeners.forEach((listener) => listener(nowLost));
+}
+
+// ---- calls ---------------------------------------------------------------------------------------------------------
+
+export function apiUrl(path: string): string {
+  return href('/api/v1' + path);
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const requestId = response.headers.get('x-request-id');
+  try {
+    const body = (await response.json()) as { error?: Partial<ApiErrorBody> };
+    if (body.error && typeof body.error.message === 'string') {
+      return new ApiError(response.status, {
+        code: body.error.code ?? 'UNKNOWN',
+        name: body.error.name ?? 'HTTP_' + response.status,
+        message: body.error.message,
+        where: body.error.where ?? null,
+        hint: body.error.hint ?? null,
+        request_id: body.error.request_id ?? requestId,
+      });
+    }
+  } catch {
+    // Not our error shape: something between us and the server answered.
+  }
+  return new ApiError(response.status, {
+    code: 'UNKNOWN',
+    name: 'HTTP_' + response.status,
+    message: `The server answered with status ${response.status} and no explanation.`,
+    hint: 'Something between this page and Strobe may have answered. Try again, then look at the server log.',
+    request_id: requestId,
+  });
+}
+
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path), init);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    reportConnection(true);
+    throw new ApiError(0, {
+      code: 'UNAVAILABLE',
+      name: 'NO_CONNECTION',
+      message: 'No connection to the Strobe server.',
+      hint: 'Check that "strobe serve" is still running. The page keeps trying.',
+    });
+  }
+  if (!response.ok) {
+    const error = await errorOf(response);
+    if (error.lostConnection) reportConnection(true);
+    throw error;
+  }
+  reportConnection(false);
+  return response;
+}
+
+async function getJson<T>(path: string, options: CallOptions = {}): Promise<T> {
+  const response = await request(path, {
+    signal: options.signal,
+    headers: { Accept: 'application/json' },
+    cache: 'no-cache', // Asks with If-None-Match; the answer comes from the browser's cache on 304.
+  });
+  return readJson<T>(response);
+}
+
+async function postJson<T>(path: string, body: unknown, options: CallOptions = {}): Promise<T> {
+  const response = await request(path, {
+    method: 'POST',
+    signal: options.signal,
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return readJson<T>(response);
+}
+
+async function readJson<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T;
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ApiError(response.status, {
+      code: 'UNAVAILABLE',
+      name: 'ANSWER_CUT_OFF',
+      message: 'The server began to answer and stopped half way.',
+      hint: 'Try again.',
+      request_id: response.headers.get('x-request-id'),
+    });
+  }
+}
+
+function query(values: Readonly<Record<string, string | number | undefined | null>>): string {
+  const parts = Object.entries(values)
+    .filter(([, value]) => value !== undefined && value !== null && value !== '')
+    .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
+  return parts.length ? '?' + parts.join('&') : '';
+}
+
+const session = (id: string) => '/sessions/' + encodeURIComponent(id);
+
+// Conditional GET for polling: null when nothing changed since `etag`.
+export interface Polled<T> {
+  etag: string | null;
+  value: T;
+}
+
+export async function poll<T>(path: string, etag: string | null, options: CallOptions = {}): Promise<Polled<T> | null> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (etag) headers['If-None-Match'] = etag;
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path), { signal: options.signal, headers, cache: 'no-store' });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    reportConnection(true);
+    throw new ApiError(0, { code: 'UNAVAILABLE', name: 'NO_CONNECTION', message: 'No connection to the Strobe server.' });
+  }
+  if (response.status === 304) {
+    reportConnection(false);
+    return null;
+  }
+  if (!response.ok) {
+    const error = await errorOf(response);
+    if (error.lostConnection) reportConnection(true);
+    throw error;
+  }
+  reportConnection(false);
+  return { etag: response.headers.get('etag'), value: await readJson<T>(response) };
+}
+
+export interface SessionQuery {
+  q?: string;
+  page_size?: number;
+  page_token?: string;
+}
+
+export const sessionsPath = (values: SessionQuery) => '/sessions' + query({ ...values });
+
+export const api = {
+  config: (options?: CallOptions) => getJson<ServerConfig>('/config', options),
+  sessions: (values: SessionQuery = {}, options?: CallOptions) => getJson<SessionList>(sessionsPath(values), options),
+  session: (id: string, options?: CallOptions) => getJson<SessionDetail>(session(id), options),
+  completeness: (id: string, options?: CallOptions) => getJson<Completeness>(session(id) + '/completeness', options),
+  overview: (id: string, options?: CallOptions) => getJson<Overview>(session(id) + '/overview', options),
+  lines: (id: string, options?: CallOptions) => getJson<TimelineLines>(session(id) + '/lines', options),
+
+  // One tile: chunk is "h.p.chunk". 409 VERSION_CHANGED means: ask for the lines again.
+  async tile(id: string, chunk: string, level: number, index: number | string, version: string, options: CallOptions = {}): Promise<ArrayBuffer> {
+    const path = `${session(id)}/tiles/${chunk}/${level}/${index}?v=${encodeURIComponent(version)}`;
+    const response = await request(path, { signal: options.signal });
+    return response.arrayBuffer();
+  },
+
+  event: (id: string, event: string, options?: CallOptions) => getJson<EventDetail>(`${session(id)}/events/${event}`, options),
+  neighbours: (id: string, values: { line: string; at_ps?: number; event?: number }, options?: CallOptions) =>
+    getJson<EventNeighbours>(`${session(id)}/events${query(values)}`, options),
+  search: (id: string, values: { q: string; from_ps?: number; to_ps?: number; limit?: number }, options?: CallOptions) =>
+    getJson<SearchResult>(`${session(id)}/search${query(values)}`, options),
+
+  startCapture: (body: CaptureRequest, options?: CallOptions) => postJson<Operation>('/captures', body, options),
+  operations: (options?: CallOptions) => getJson<{ operations: Operation[] }>('/operations', options),
+  operation: (id: string, options?: CallOptions) => getJson<Operation>('/operations/' + encodeURIComponent(id), options),
+  cancelOperation: (id: string, options?: CallOptions) =>
+    postJson<Operation>(`/operations/${encodeURIComponent(id)}:cancel`, {}, options),
+  operationEventsUrl: (id: string) => apiUrl(`/operations/${encodeURIComponent(id)}/events`),
+};

@@ -1,0 +1,281 @@
+// The answers of docs/api/v1.md. Times are picoseconds relative to the session's origin; null means "not known".
+
+export interface ApiErrorBody {
+  code: string;
+  name: string;
+  message: string;
+  where?: string | null;
+  hint?: string | null;
+  request_id?: string | null;
+}
+
+export type SessionState = 'complete' | 'partial' | 'damaged' | 'empty' | 'writing' | 'unread';
+
+export interface SessionSummary {
+  id: string;
+  run: string;
+  name: string;
+  hosts: string[];
+  host_count: number;
+  size_bytes: number;
+  modified_unix_ms: number;
+  state: SessionState;
+  state_reason: string | null;
+  root: string;
+  path: string;
+}
+
+export interface SessionList {
+  sessions: SessionSummary[];
+  total: number;
+  next_page_token?: string;
+}
+
+export interface TimeWindow {
+  start_ps: number;
+  end_ps: number;
+}
+
+export interface SessionFile {
+  host: string;
+  file: string;
+  format: string;
+  size_bytes: number;
+  state: SessionState;
+  state_reason: string | null;
+}
+
+export type LoadStage = 'indexing' | 'decoding' | 'ready' | 'failed';
+
+export interface SessionDetail extends SessionSummary {
+  version: string;
+  origin_unix_ns: string | null;
+  window: TimeWindow | null;
+  files: SessionFile[];
+  load: { stage: LoadStage; done_bytes: number; total_bytes: number };
+}
+
+export interface Damage {
+  name: string;
+  message: string;
+  offset_bytes: number | null;
+  plane: string | null;
+  line: string | null;
+}
+
+export interface HostCompleteness {
+  host: string;
+  file: string;
+  size_bytes: number;
+  readable_bytes: number;
+  content_hash: string | null;
+  state: SessionState;
+  window: (TimeWindow & { source: string }) | null;
+  clock_offset_ps: number | null;
+  events: number | null;
+  lines: number | null;
+  planes: number | null;
+  empty_planes: string[];
+  events_out_of_order: number | null;
+  events_beyond_window: number | null;
+  events_overlapping: number | null;
+  events_negative: number | null;
+  missing_metadata: number | null;
+  errors: string[];
+  warnings: string[];
+  damage: Damage[];
+}
+
+export interface Completeness {
+  state: SessionState;
+  reasons: string[];
+  hosts_expected: number | null;
+  hosts_expected_reason: string | null;
+  hosts_received: number;
+  hosts: HostCompleteness[];
+}
+
+export interface OverviewDevice {
+  host: string;
+  plane: string;
+  kind: string;
+  name: string | null;
+  busy_ps: number | null;
+  busy_share: number | null;
+}
+
+export interface StepItem {
+  name: string;
+  start_ps: number;
+  duration_ps: number;
+  line: string;
+}
+
+export interface Steps {
+  source: string;
+  count: number;
+  mean_ps: number | null;
+  min_ps: number | null;
+  max_ps: number | null;
+  items: StepItem[];
+}
+
+export interface TopOp {
+  name: string;
+  category: string | null;
+  count: number;
+  total_ps: number;
+  self_ps: number | null;
+  share: number | null;
+  source: string | null;
+  event: string | null;
+}
+
+export interface Overview {
+  duration_ps: number | null;
+  window: TimeWindow | null;
+  hosts: { host: string; device_count: number | null }[];
+  devices: OverviewDevice[];
+  event_count: number | null;
+  steps: Steps | null;
+  steps_reason: string | null;
+  top_ops: TopOp[];
+  top_ops_by: 'device' | 'host' | null;
+  top_ops_total_ps: number | null;
+  top_ops_reason: string | null;
+}
+
+export type PlaneKind = 'device' | 'host' | 'metadata' | 'other';
+export type LineKind = 'steps' | 'modules' | 'ops' | 'async' | 'scope' | 'source' | 'stream' | 'thread' | 'counter' | 'other';
+
+export interface TimelineLine {
+  id: string;
+  name: string;
+  display_name: string;
+  thread_id: string;
+  kind: LineKind;
+  derived: boolean;
+  row_count: number | null;
+  event_count: number | null;
+  start_ps: number | null;
+  end_ps: number | null;
+  chunk: number;
+}
+
+export interface TimelinePlane {
+  id: string;
+  name: string;
+  kind: PlaneKind;
+  chunks: number;
+  event_count: number | null;
+  lines: TimelineLine[];
+}
+
+export interface TimelineHost {
+  id: string;
+  host: string;
+  planes: TimelinePlane[];
+}
+
+export interface TimelineLines {
+  version: string;
+  complete: boolean;
+  window: TimeWindow;
+  hosts: TimelineHost[];
+}
+
+export type StatType = 'int64' | 'uint64' | 'double' | 'string' | 'bytes' | 'ref';
+
+export interface EventStat {
+  name: string;
+  value: number | string | { size_bytes: number; hex?: string } | null;
+  type: StatType;
+  unit: string | null;
+  origin: 'event' | 'metadata';
+  truncated?: boolean;
+}
+
+export interface EventDetail {
+  id: string;
+  name: string;
+  full_name: string;
+  host: string;
+  plane: string;
+  line: string;
+  start_ps: number;
+  duration_ps: number;
+  self_ps: number | null;
+  depth: number | null;
+  occurrences: number | null;
+  parent: string | null;
+  offset_bytes: string | null;
+  stats: EventStat[];
+}
+
+export interface EventNeighbours {
+  event: string | null;
+  previous: string | null;
+  next: string | null;
+}
+
+export interface SearchHit {
+  event: string;
+  name: string;
+  start_ps: number;
+  duration_ps: number;
+  line: string;
+}
+
+export interface SearchResult {
+  query: string;
+  total: number;
+  names: number;
+  hits: SearchHit[];
+  truncated: boolean;
+  density: number[];
+}
+
+export type TargetState = 'connecting' | 'recording' | 'collecting' | 'saved' | 'failed' | 'cancelled' | 'empty';
+
+export interface CaptureTarget {
+  target: string;
+  state: TargetState;
+  received_bytes: number;
+  message: string | null;
+  hint: string | null;
+  file: string | null;
+}
+
+export interface Operation {
+  id: string;
+  kind: string;
+  done: boolean;
+  cancelled: boolean;
+  created_unix_ms: number;
+  updated_unix_ms: number;
+  deadline_unix_ms: number | null;
+  progress: { stage: string; done: number; total: number; unit: string } | null;
+  targets: CaptureTarget[];
+  result: { session: string; session_name: string; hosts_saved: number } | null;
+  error: ApiErrorBody | null;
+}
+
+export interface CaptureRequest {
+  targets: string[];
+  duration_ms: number;
+  session?: string;
+  run?: string;
+  root?: string | null;
+  host_tracer_level: number;
+  device_tracer_level: number;
+  python_tracer_level: number;
+  options: Record<string, string | number | boolean>;
+}
+
+export interface ServerConfig {
+  version: string;
+  roots: string[];
+  capture_enabled: boolean;
+  capture_default_target: string | null;
+  sample: boolean;
+}

@@ -1,0 +1,130 @@
+// A small History API router. Addresses are written without the base path ("/s/abc/overview"); the base path is
+// taken from <base href>, so the console works at "/" and behind any prefix.
+import { useSyncExternalStore } from 'react';
+
+const listeners = new Set<() => void>();
+
+export interface Location {
+  readonly path: string; // without the base path, always begins with "/"
+  readonly search: string; // with "?", or empty
+}
+
+export function basePath(): string {
+  const path = new URL('.', document.baseURI).pathname;
+  return path.endsWith('/') ? path : path + '/';
+}
+
+// The address a link or a request really has: href("/s/abc") -> "/prefix/s/abc".
+export function href(to: string): string {
+  return basePath() + to.replace(/^\//, '');
+}
+
+function read(): Location {
+  const base = basePath();
+  const full = window.location.pathname;
+  const path = full.startsWith(base) ? '/' + full.slice(base.length) : full;
+  return { path, search: window.location.search };
+}
+
+let current: Location | null = null;
+
+function snapshot(): Location {
+  const next = read();
+  if (!current || current.path !== next.path || current.search !== next.search) current = next;
+  return current;
+}
+
+export function notifyLocation(): void {
+  listeners.forEach((listener) => listener());
+}
+
+function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) window.addEventListener('popstate', notifyLocation);
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) window.removeEventListener('popstate', notifyLocation);
+  };
+}
+
+export function useLocation(): Location {
+  return useSyncExternalStore(subscribe, snapshot);
+}
+
+export function currentLocation(): Location {
+  return snapshot();
+}
+
+export function navigate(to: string, options: { replace?: boolean } = {}): void {
+  const address = href(to);
+  if (options.replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  notifyLocation();
+}
+
+// Tools of a session; the last piece of /s/<id>/<tool>.
+export const sessionTools = ['overview', 'timeline', 'files'] as const;
+export type SessionTool = (typeof sessionTools)[number];
+
+export type Route =
+  | { page: 'sessions' }
+  | { page: 'session'; sessionId: string; tool: SessionTool }
+  | { page: 'redirect'; to: string }
+  | { page: 'unknown_tool'; sessionId: string; tool: string }
+  | { page: 'not_found'; path: string };
+
+export function matchRoute(location: Location): Route {
+  const parts = location.path.split('/').filter(Boolean).map(safeDecode);
+  if (parts.length === 0 || (parts.length === 1 && parts[0] === 'runs')) {
+    return legacyTarget(location) ?? { page: 'sessions' };
+  }
+  if (parts[0] === 's' && parts.length >= 2) {
+    const sessionId = parts[1]!;
+    if (parts.length === 2) {
+      return { page: 'redirect', to: sessionPath(sessionId, 'overview') + location.search };
+    }
+    const tool = parts[2]!;
+    if (parts.length === 3 && (sessionTools as readonly string[]).includes(tool)) {
+      return { page: 'session', sessionId, tool: tool as SessionTool };
+    }
+    return { page: 'unknown_tool', sessionId, tool: parts.slice(2).join('/') };
+  }
+  return legacyTarget(location) ?? { page: 'not_found', path: location.path };
+}
+
+export function sessionPath(sessionId: string, tool: SessionTool, search = ''): string {
+  return `/s/${encodeURIComponent(sessionId)}/${tool}${search}`;
+}
+
+function safeDecode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+// XProf addresses look like /overview_page?run=<run>/<session>&tag=trace_viewer@ (or /?run=..&tool=..). The run is not
+// our session id, so the sessions page looks it up and goes on from there.
+const toolByLegacyName: Readonly<Record<string, SessionTool>> = {
+  trace_viewer: 'timeline',
+  'trace_viewer@': 'timeline',
+  overview_page: 'overview',
+};
+
+export interface LegacyLink {
+  run: string;
+  tool: SessionTool;
+}
+
+export function parseLegacyLink(location: Location): LegacyLink | null {
+  const query = new URLSearchParams(location.search);
+  const run = query.get('run') ?? query.get('session_path');
+  if (!run) return null;
+  const name = query.get('tag') ?? query.get('tool') ?? location.path.split('/').filter(Boolean).pop() ?? '';
+  return { run, tool: toolByLegacyName[name] ?? 'overview' };
+}
+
+function legacyTarget(location: Location): Route | null {
+  return parseLegacyLink(location) ? { page: 'sessions' } : null;
+}

@@ -1,0 +1,3 @@
+export default function TimelinePage(props: { sessionId: string }) {
+  return <p>{props.sessionId}</p>;
+}
