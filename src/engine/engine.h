@@ -1,0 +1,208 @@
+// The engine: which sessions exist, opening them, and one answer for many askers.
+//
+//   Engine engine(options, SystemClock());
+//   engine.Refresh();                                     // walks the roots; also done by itself
+//   every few seconds STROBE_ASSIGN_OR_RETURN(std::shared_ptr<OpenedSession> session,
+//   engine.Open(id)); STROBE_ASSIGN_OR_RETURN(std::shared_ptr<const std::string> tile,
+//   session->Tile(0, 1, 0, 30, 12, cancel));
+//
+// Opening reads skeletons only; lines are decoded when asked for, the rest in the background, and
+// the columns are written to the cache directory so that the next open decodes nothing. Several
+// threads asking for the same thing compute it once. Limits: EngineOptions; opened sessions are
+// kept least recently used within `memory_budget_bytes`. Knows neither HTTP nor who the user is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/analysis/overview.h"
+#include "src/base/cancel.h"
+#include "src/base/clock.h"
+#include "src/base/status.h"
+#include "src/xplane/completeness.h"
+#include "src/xplane/session.h"
+
+namespace strobe::engine {
+
+struct EngineOptions {
+  std::vector<std::string> roots;  // directories or single files
+  std::string cache_directory;     // columns, inflated files; empty: no column files
+  uint64_t cache_max_bytes = 20ULL << 30;
+  uint64_t memory_budget_bytes = 8ULL << 30;
+  int threads = 2;
+  int64_t rescan_interval_ms = 2000;
+  // A file younger than this, or still growing, is not served as whole.
+  int64_t settle_ms = 1000;
+};
+
+struct SessionSummary {
+  xplane::SessionEntry entry;
+  xplane::CompletenessState state = xplane::CompletenessState::kUnread;
+  std::string state_reason;
+};
+
+struct FileState {
+  xplane::SessionFile file;
+  xplane::CompletenessState state = xplane::CompletenessState::kUnread;
+  std::string state_reason;
+};
+
+enum class LoadStage : uint8_t { kIndexing, kDecoding, kReady, kFailed };
+std::string_view LoadStageName(LoadStage stage);
+
+struct LoadProgress {
+  LoadStage stage = LoadStage::kIndexing;
+  uint64_t done_bytes = 0;
+  uint64_t total_bytes = 0;
+};
+
+struct LineInfo {
+  uint32_t line = 0;  // index in its plane
+  std::string name;
+  std::string display_name;
+  int64_t thread_id = 0;
+  analysis::LineKind kind = analysis::LineKind::kOther;
+  bool derived = false;
+  uint32_t chunk = 0;
+  // Known once the line is decoded.
+  std::optional<uint32_t> row_count;
+  std::optional<uint64_t> event_count;
+  int64_t start_ps = 0;
+  int64_t end_ps = 0;
+};
+
+struct PlaneInfo {
+  uint32_t plane = 0;
+  std::string name;
+  analysis::PlaneKind kind = analysis::PlaneKind::kOther;
+  uint32_t chunk_count = 0;
+  std::optional<uint64_t> event_count;
+  std::vector<LineInfo> lines;  // display order; chunk = position / kLinesPerChunk
+};
+
+struct HostInfo {
+  uint32_t host = 0;
+  std::string name;
+  std::optional<Status> error;
+  std::vector<PlaneInfo> planes;  // display order
+};
+
+struct LineTree {
+  bool complete = false;
+  int64_t window_start_ps = 0;
+  int64_t window_end_ps = 0;
+  std::vector<HostInfo> hosts;
+};
+
+struct EventStat {
+  xplane::Stat stat;
+  bool from_metadata = false;
+};
+
+struct EventDetail {
+  analysis::EventRef ref;
+  std::string name;
+  std::string full_name;
+  std::string host;
+  std::string plane;
+  std::string line;
+  int64_t start_ps = 0;
+  int64_t duration_ps = 0;
+  int64_t self_ps = 0;
+  uint32_t depth = 0;
+  uint64_t occurrences = 1;
+  std::optional<analysis::EventRef> parent;
+  uint64_t offset_bytes = 0;
+  std::vector<EventStat> stats;
+};
+
+struct Neighbours {
+  std::optional<analysis::EventRef> event;     // at or nearest to the asked time
+  std::optional<analysis::EventRef> previous;  // same row
+  std::optional<analysis::EventRef> next;
+};
+
+struct SearchQuery {
+  std::string text;  // substring, or /regex/
+  std::optional<int64_t> from_ps;
+  std::optional<int64_t> to_ps;
+  size_t limit = 1000;
+};
+
+struct SearchHit {
+  analysis::EventRef event;
+  std::string name;
+  int64_t start_ps = 0;
+  int64_t duration_ps = 0;
+};
+
+struct SearchResult {
+  uint64_t total = 0;
+  uint64_t names = 0;
+  bool truncated = false;
+  std::vector<SearchHit> hits;    // time order
+  std::vector<uint64_t> density;  // 256 parts of the window
+};
+
+// A session being looked at. Thread-safe; holds its files open as they were when it was opened.
+class OpenedSession {
+ public:
+  virtual ~OpenedSession() = default;
+  virtual const xplane::SessionEntry& entry() const = 0;
+  // Changes whenever a file of the session changes.
+  virtual const std::string& version() const = 0;
+  virtual std::optional<int64_t> origin_unix_ns() const = 0;
+  virtual std::vector<FileState> files() const = 0;
+  virtual LoadProgress progress() const = 0;
+  // Opened files and their time shifts; entries that failed have no file. Index = host.
+  virtual std::vector<analysis::HostInput> hosts() const = 0;
+
+  // Waits at most `wait_ms` for decoding to finish, then answers with what is known.
+  virtual LineTree Lines(int64_t wait_ms) = 0;
+  virtual Result<std::shared_ptr<const xplane::Completeness>> CompletenessRecord(
+      const CancelToken& cancel) = 0;
+  virtual Result<std::shared_ptr<const analysis::Overview>> FirstOverview(
+      const CancelToken& cancel) = 0;
+  // Encoded tile; decodes the chunk's lines when needed.
+  virtual Result<std::shared_ptr<const std::string>> Tile(uint32_t host, uint32_t plane,
+                                                          uint32_t chunk, int level, int64_t index,
+                                                          const CancelToken& cancel) = 0;
+  virtual Result<EventDetail> Event(const analysis::EventRef& ref) = 0;
+  virtual Result<Neighbours> NeighboursAt(uint32_t host, uint32_t plane, uint32_t line,
+                                          int64_t at_ps) = 0;
+  virtual Result<Neighbours> NeighboursOf(const analysis::EventRef& ref) = 0;
+  virtual Result<SearchResult> Search(const SearchQuery& query, const CancelToken& cancel) = 0;
+};
+
+class Engine {
+ public:
+  static std::unique_ptr<Engine> Create(EngineOptions options, const Clock& clock);
+  virtual ~Engine() = default;
+
+  // Walks the roots now. Errors only when no root can be read.
+  virtual Status Refresh() = 0;
+  // Newest first. A counter that changes whenever the list does is in `list_version`.
+  virtual std::vector<SessionSummary> Sessions() = 0;
+  virtual uint64_t list_version() = 0;
+  // SESSION_UNKNOWN, SESSION_EMPTY, or the error of its only file.
+  virtual Result<std::shared_ptr<OpenedSession>> Open(const std::string& id) = 0;
+  // By XProf's run name (newest wins when several roots have it).
+  virtual Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) = 0;
+  virtual const EngineOptions& options() const = 0;
+
+  struct Stats {
+    uint64_t opened_sessions = 0;
+    uint64_t resident_bytes = 0;
+    uint64_t cache_bytes = 0;
+    uint64_t column_file_hits = 0;
+    uint64_t column_file_misses = 0;
+    uint64_t tiles_encoded = 0;
+    uint64_t tile_cache_hits = 0;
+  };
+  virtual Stats stats() = 0;
+};
+
+}  // namespace strobe::engine
