@@ -3,7 +3,8 @@
 // The anchor is a round time at or before the left edge and moves only when the view has crossed a whole
 // decade of ticks, so labels do not change while panning a little. With the anchor at zero, ticks are absolute.
 
-import { formatTime, trimDecimals, unitFor } from './time';
+import { formatTime } from '../format/format';
+import { trimDecimals, unitFor } from './time';
 import { timeToX, type View } from './view';
 
 export interface Tick {

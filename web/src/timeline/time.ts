@@ -2,8 +2,9 @@
 //
 //   formatExactTime(12_300_000_000_001)  -> "12.300000000001s"     (the URL; never rounded)
 //   parseTime("12.3s")                   -> 12_300_000_000_000
-//   formatTime(12_345_678)               -> "12.35 µs"             (people; four digits)
+//   formatTimeAt(12_300_000_000_001, 1e9) -> "12.300 s"            (the ruler; as fine as the view)
 //
+// Durations for people are written by format/format.ts.
 // Session times fit a double exactly up to 2^53 ps = 2.5 h, which is the API's own limit.
 
 export interface TimeUnit {
@@ -79,38 +80,11 @@ export function parseTimeParts(text: string, bareUnit = 's'): { ps: number; frac
 
 const GROUPS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-/** Three significant digits, four from 1000 on, no exponent: "412.6 ms", "59.1 µs", "3,457 s". */
-export function formatTime(ps: number): string {
-  if (ps === 0) return '0 s';
-  let unit = unitFor(ps);
-  let value = ps / 10 ** unit.exponent;
-  if (Math.abs(value) >= 999.95 && unit.exponent < 12) {
-    unit = unitFor(10 ** (unit.exponent + 3));
-    value = ps / 10 ** unit.exponent;
-  }
-  return `${formatShort(value)} ${unit.name}`;
-}
-
-function formatShort(value: number): string {
-  const size = Math.abs(value);
-  if (size >= 1000) return GROUPS.format(value);
-  const decimals = size >= 99.95 ? 1 : size >= 9.995 ? 2 : 3;
-  return trimDecimals(value.toFixed(decimals));
-}
-
 export function trimDecimals(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
-/** Every picosecond, grouped: what hover and copy show beside the short form. */
-export function formatPicoseconds(ps: number): string {
-  return `${GROUPS.format(ps)} ps`;
-}
-
-/**
- * Session time with as many decimals as `resolutionPs` asks for: "12.300 s" at a resolution of 1 ms,
- * "12.300,000,001 s" is never written; below a microsecond of resolution the digits are grouped by spaces.
- */
+/** Session time with as many decimals as `resolutionPs` asks for, in groups of three, cut and never rounded up. */
 export function formatTimeAt(ps: number, resolutionPs: number): string {
   const unit = unitFor(ps === 0 ? resolutionPs : ps);
   const wanted = Math.ceil(unit.exponent - Math.log10(Math.max(1, resolutionPs)) - 1e-9);

@@ -123,8 +123,8 @@ export function viewToText(view: View): string {
 export function viewFromText(text: string): View | null {
   const [start, duration, ...rest] = text.split(',');
   if (start === undefined || duration === undefined || rest.length > 0) return null;
-  const from = parseTimeParts(start);
-  const length = parseTimeParts(duration);
+  const from = parseTimeParts(start, 'ps');
+  const length = parseTimeParts(duration, 'ps');
   if (from === null || length === null || length.ps <= 0) return null;
   return { startPs: from.ps, fractionPs: from.fractionPs, durationPs: Math.max(MIN_DURATION_PS, length.ps) };
 }

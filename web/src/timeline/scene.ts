@@ -1,0 +1,250 @@
+// Turns view + layout + tiles into the rectangles and labels of one frame. Only visible tracks and rows are visited.
+//
+//   const frame = scene.build({ view, layout, ... });     // frame.buffer goes to the renderer, frame.labels to the overlay
+//
+// Cost: linear in the rectangles on screen (about 2 a pixel and row at most), no allocation but for labels.
+
+import { coverChunk, type Segment } from './cover';
+import { BAR_PX, LINE_PAD_PX, ROW_PX, barTop, type Layout, type Track } from './layout';
+import { COLOUR_CONTROL, COLOUR_LINE, COLOUR_SUNKEN, COLOUR_APP } from './palette';
+import { RectBuffer, STYLE_DIAGONAL, STYLE_DOTTED, STYLE_EDGE, STYLE_FOOT } from './rectBuffer';
+import { RowWalker } from './rowWalk';
+import type { SearchMark } from './searchMark';
+import type { TileCache } from './tileCache';
+import { levelFor, rootLevelFor, visibleRange } from './tileGrid';
+import type { TimeSpan, View } from './view';
+
+export interface SceneInput {
+  readonly view: View;
+  readonly window: TimeSpan;
+  readonly layout: Layout;
+  readonly cache: TileCache;
+  readonly widthPx: number; // CSS pixels
+  readonly heightPx: number;
+  readonly scrollPx: number;
+  readonly pixelRatio: number;
+  readonly edges: boolean; // light theme: a 1 px inner edge keeps bars apart from white
+  readonly mark: SearchMark | null;
+}
+
+export interface Label {
+  readonly text: string;
+  readonly x: number; // CSS pixels
+  readonly y: number;
+  readonly width: number;
+  readonly dim: boolean;
+}
+
+export interface Frame {
+  readonly buffer: RectBuffer;
+  readonly labels: readonly Label[];
+  readonly bars: number; // rectangles that stand for events
+  readonly anyEvent: boolean;
+  readonly unloaded: boolean; // some region is drawn as not loaded
+  readonly settled: boolean; // every region is drawn from its own tile
+}
+
+/** What one bar on screen is; made only when somebody asks (hover, click, tests). */
+export interface DrawnEvent {
+  readonly trackId: string;
+  readonly lineId: string;
+  readonly row: number;
+  readonly event: number; // of the longest one
+  readonly name: string;
+  readonly category: number;
+  readonly count: number;
+  readonly share: number;
+  readonly startPs: number; // of all it stands for
+  readonly endPs: number;
+  readonly longestPs: number;
+  readonly beginsBefore: boolean; // ends are further out than what is loaded
+  readonly endsAfter: boolean;
+  readonly x0: number; // CSS pixels of the canvas
+  readonly x1: number;
+  readonly y: number;
+  readonly height: number;
+}
+
+const COLLECTIVE = 6;
+/** Narrower bars carry no text. */
+const MIN_LABEL_PX = 28;
+/** Text drawing is the slowest part of a frame; a 2,560 px screen full of 30 px bars in 50 rows has 4,000. */
+const MAX_LABELS = 1500;
+/** The weakest a drawn event may be, of 255: a short event must stay visible in a long gap. */
+const LEAST_STRENGTH = 72;
+const DERIVED_STRENGTH = 0.6;
+const DIM_STRENGTH = 0.22;
+
+export class Scene {
+  private readonly buffer = new RectBuffer();
+  private readonly walker = new RowWalker();
+  private labels: Label[] = [];
+  private covers = new Map<string, readonly Segment[]>();
+  private bars = 0;
+  private anyEvent = false;
+  private unloaded = false;
+  private settled = true;
+  private input!: SceneInput;
+  private track!: Track;
+  private y = 0;
+  private drawn: DrawnEvent[] | null = null;
+  private row = 0;
+
+  build(input: SceneInput): Frame {
+    this.start(input);
+    this.forVisibleTracks((track) => this.drawTrack(track));
+    return {
+      buffer: this.buffer, labels: this.labels, bars: this.bars, anyEvent: this.anyEvent, unloaded: this.unloaded,
+      settled: this.settled,
+    };
+  }
+
+  /** Everything on screen, in words. `only` narrows it to one row of one track. */
+  describe(input: SceneInput, only: { trackId: string; row: number } | null = null): DrawnEvent[] {
+    const drawn: DrawnEvent[] = [];
+    this.start(input);
+    this.drawn = drawn;
+    this.forVisibleTracks((track) => {
+      if (only !== null && only.trackId !== track.id) return;
+      if (track.line === null || track.chunk === '') return;
+      const segments = this.coverOf(track.chunk);
+      const slots = segments.map((segment) => segment.tile?.slotOfLine(track.lineIndex) ?? -1);
+      this.forVisibleRows(track, (row) => {
+        if (only === null || only.row === row) this.walkRow(segments, slots, row);
+      });
+    });
+    this.drawn = null;
+    return drawn;
+  }
+
+  private start(input: SceneInput): void {
+    this.input = input;
+    this.buffer.clear();
+    this.labels = [];
+    this.covers = new Map();
+    this.bars = 0;
+    this.anyEvent = false;
+    this.unloaded = false;
+    this.settled = true;
+    this.drawn = null;
+  }
+
+  private forVisibleTracks(visit: (track: Track) => void): void {
+    const { layout, scrollPx, heightPx } = this.input;
+    for (let i = Math.max(0, layout.indexAt(scrollPx)); i < layout.tracks.length; ++i) {
+      const track = layout.tracks[i]!;
+      if (track.y >= scrollPx + heightPx) break;
+      this.track = track;
+      this.y = track.y - scrollPx;
+      visit(track);
+    }
+  }
+
+  private forVisibleRows(track: Track, visit: (row: number) => void): void {
+    const first = Math.max(0, Math.floor((-this.y - LINE_PAD_PX) / ROW_PX));
+    const last = Math.min(track.rows - 1, Math.floor((this.input.heightPx - this.y - LINE_PAD_PX) / ROW_PX));
+    for (let row = first; row <= last; ++row) visit(row);
+  }
+
+  private drawTrack(track: Track): void {
+    const { widthPx } = this.input;
+    if (track.kind !== 'line') this.fill(0, widthPx, this.y, track.height, COLOUR_APP);
+    this.fill(0, widthPx, this.y + track.height - 1, 1, COLOUR_LINE);
+    if (track.line === null || track.chunk === '' || track.line.event_count === 0) return;
+    const segments = this.coverOf(track.chunk);
+    const slots: number[] = [];
+    for (const segment of segments) {
+      slots.push(segment.tile?.slotOfLine(track.lineIndex) ?? -1);
+      this.drawGround(track, segment);
+    }
+    this.forVisibleRows(track, (row) => this.walkRow(segments, slots, row));
+  }
+
+  private drawGround(track: Track, segment: Segment): void {
+    const ratio = this.input.pixelRatio;
+    const x0 = Math.max(0, this.walkerX(segment.startPs));
+    const x1 = Math.min(this.input.widthPx * ratio, this.walkerX(segment.endPs));
+    if (x1 <= x0) return;
+    if (segment.tile === null) {
+      const top = Math.round(this.y * ratio);
+      this.buffer.push(x0, x1, top, Math.round((track.height - 1) * ratio), COLOUR_SUNKEN, 255, STYLE_DIAGONAL);
+      this.unloaded = true;
+      this.settled = false;
+      return;
+    }
+    if (!segment.exact) this.settled = false;
+    const middle = Math.round((this.y + barTop(track, 0) + BAR_PX / 2) * ratio);
+    this.buffer.push(x0, x1, middle, Math.max(1, Math.round(ratio)), COLOUR_CONTROL, 130, STYLE_DOTTED);
+  }
+
+  private walkerX(ps: number): number {
+    const { view, widthPx, pixelRatio } = this.input;
+    return (ps - view.startPs - view.fractionPs) * ((widthPx * pixelRatio) / view.durationPs);
+  }
+
+  private fill(x0: number, x1: number, y: number, height: number, colour: number): void {
+    const ratio = this.input.pixelRatio;
+    this.buffer.push(x0 * ratio, x1 * ratio, Math.round(y * ratio), Math.max(1, Math.round(height * ratio)), colour, 255, 0);
+  }
+
+  private coverOf(chunk: string): readonly Segment[] {
+    const known = this.covers.get(chunk);
+    if (known !== undefined) return known;
+    const { cache, view, window, widthPx } = this.input;
+    const level = levelFor(view, widthPx);
+    const range = visibleRange(level, view, window);
+    const segments = range === null ? [] : coverChunk(cache, chunk, level, range, Math.max(level, rootLevelFor(window)), window);
+    this.covers.set(chunk, segments);
+    return segments;
+  }
+
+  private walkRow(segments: readonly Segment[], slots: readonly number[], row: number): void {
+    const { view, widthPx, pixelRatio } = this.input;
+    this.row = row;
+    this.walker.begin(view, widthPx * pixelRatio, this.drawn === null ? this.drawBar : this.noteBar, this.drawn !== null);
+    this.walker.walk(segments, slots, row);
+  }
+
+  private readonly drawBar = (walker: RowWalker): void => {
+    const { pixelRatio: ratio, widthPx, edges, mark } = this.input;
+    const right = widthPx * ratio;
+    if (walker.x1 < 0 || walker.x0 > right) return;
+    const track = this.track;
+    let strength = LEAST_STRENGTH + (255 - LEAST_STRENGTH) * walker.share;
+    if (track.line!.derived) strength *= DERIVED_STRENGTH;
+    const dim = mark !== null && !mark.isHit(walker.bestTile!, walker.bestRect, track.line!.id);
+    if (dim) strength *= DIM_STRENGTH;
+    let x0 = walker.x0;
+    let x1 = walker.x1;
+    if (!walker.column) {
+      x0 = Math.round(x0);
+      x1 = Math.max(x0 + 1, Math.round(x1));
+      if (x1 - x0 >= 3 * ratio && !walker.merged) x1 -= Math.round(ratio);
+    }
+    const y = this.y + barTop(track, this.row);
+    let style = edges && !dim ? STYLE_EDGE : 0;
+    if (walker.category === COLLECTIVE && !dim) style |= STYLE_FOOT;
+    this.buffer.push(x0, x1, Math.round(y * ratio), Math.round(BAR_PX * ratio), walker.category, Math.round(strength), style);
+    ++this.bars;
+    this.anyEvent = true;
+    const left = Math.max(0, walker.x0) / ratio;
+    const width = Math.min(right, walker.x1) / ratio - left;
+    if (width >= MIN_LABEL_PX && this.labels.length < MAX_LABELS) {
+      this.labels.push({ text: walker.name, x: left, y, width, dim });
+    }
+  };
+
+  private readonly noteBar = (walker: RowWalker): void => {
+    const { pixelRatio: ratio, widthPx } = this.input;
+    if (walker.x1 < 0 || walker.x0 > widthPx * ratio) return;
+    const best = walker.bestTile!;
+    const single = walker.events === 1;
+    this.drawn!.push({
+      trackId: this.track.id, lineId: this.track.line!.id, row: this.row, event: walker.event, name: walker.name,
+      category: walker.category, count: walker.events, share: walker.share, startPs: walker.startPs, endPs: walker.endPs,
+      longestPs: single ? walker.endPs - walker.startPs : best.endOf(walker.bestRect) - best.startOf(walker.bestRect),
+      beginsBefore: walker.beginsBefore, endsAfter: walker.endsAfter, x0: walker.x0 / ratio, x1: walker.x1 / ratio,
+      y: this.y + barTop(this.track, this.row), height: BAR_PX,
+    });
+  };
+}
