@@ -1,0 +1,188 @@
+# Sourced by ./dev: every test, one total at the end.
+
+PASSED=0
+FAILED=0
+FAILED_NAMES=()
+TSAN_MODULES=(base storage timeline engine queue xplane)
+
+count() {  # count NAME PASSED FAILED
+  PASSED=$((PASSED + $2))
+  FAILED=$((FAILED + $3))
+  if [ "$3" -gt 0 ]; then FAILED_NAMES+=("$1 ($3)"); fi
+  printf '    %-28s %5d passed, %d failed\n' "$1" "$2" "$3" >&2
+}
+
+# A GoogleTest program: its own XML report is counted, so that a crash in the middle counts as failed.
+run_gtest() {  # run_gtest NAME PROGRAM ARGS...
+  local name="$1" program="$2" log xml passed=0 failed=1
+  shift 2
+  log="build/test-logs/$name.log"
+  xml="build/test-logs/$name.xml"
+  rm -f "$xml"
+  local status=0
+  "$program" --gtest_output="xml:$ROOT/$xml" "$@" >"$log" 2>&1 </dev/null || status=$?
+  if [ -f "$xml" ]; then
+    read -r passed failed < <(python3 - "$xml" <<'PY'
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+total, bad = int(root.get("tests")), int(root.get("failures")) + int(root.get("errors", 0))
+print(total - bad - int(root.get("disabled", 0)), bad)
+PY
+)
+  fi
+  # A program that ended badly without a failed test (a sanitizer report at exit, a crash) is a failure of its own.
+  if [ "$status" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+  grep -h '^STROBE_NOTICE' "$log" >&2 || true
+  if [ "$failed" != 0 ]; then tail -n 60 "$log" >&2; fi
+  count "$name" "$passed" "$failed"
+}
+
+test_cpp() {
+  say "C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
+  build_asan
+  local program
+  for program in build/asan/strobe_*_test; do
+    ASAN_OPTIONS=detect_leaks=1:handle_sigbus=0:allow_user_segv_handler=1 UBSAN_OPTIONS=print_stacktrace=1 \
+      run_gtest "asan.$(basename "$program")" "$program"
+  done
+}
+
+test_tsan() {
+  say "the concurrent parts under ThreadSanitizer"
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
+  local targets=() module
+  for module in "${TSAN_MODULES[@]}"; do
+    if compgen -G "src/$module/*_test.cc" >/dev/null; then targets+=("strobe_${module}_test"); fi
+  done
+  build_tsan "${targets[@]}"
+  for module in "${targets[@]}"; do
+    TSAN_OPTIONS=halt_on_error=0:second_deadlock_stack=1:handle_sigbus=0:allow_user_segv_handler=1 run_gtest "tsan.$module" "build/tsan/$module" \
+      --gtest_filter='*Concurren*:*Thread*:*Parallel*:Executor*:*Race*'
+  done
+}
+
+# run_fuzzers SECONDS [counted]: every fuzzer from its seeds and what was kept of earlier crashes.
+run_fuzzers() {
+  local seconds="$1" program name corpus passed=0 failed=0
+  build_fuzz
+  mkdir -p build/test-logs
+  for program in build/fuzz/strobe_*_fuzz; do
+    name="$(basename "$program")"
+    name="${name#strobe_}"
+    corpus="build/corpus/$name"
+    mkdir -p "$corpus" "tests/fuzz/$name"
+    if "$program" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -max_len=1048576 -print_final_stats=1 \
+      -artifact_prefix="build/corpus/crash-$name-" "$corpus" "tests/fuzz/$name" >"build/test-logs/fuzz.$name.log" 2>&1; then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      tail -n 40 "build/test-logs/fuzz.$name.log" >&2
+      say "fuzzer $name found something: build/corpus/crash-$name-*; keep it in tests/fuzz/$name"
+    fi
+  done
+  count "fuzzers ($seconds s each)" "$passed" "$failed"
+  [ "$failed" = 0 ]
+}
+
+test_fuzz() {
+  say "fuzzers, a few seconds each"
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
+  run_fuzzers "${STROBE_FUZZ_SECONDS:-5}" || true
+}
+
+test_web() {
+  say "console: types, lint, unit tests"
+  setup_npm
+  local status=0
+  (cd web && npm run --silent lint) >build/test-logs/web-lint.log 2>&1 || status=1
+  if [ "$status" = 0 ]; then count "console lint" 1 0; else tail -n 30 build/test-logs/web-lint.log >&2; count "console lint" 0 1; fi
+  (cd web && npx vitest run --reporter=json --outputFile="$ROOT/build/test-logs/vitest.json") >build/test-logs/vitest.log 2>&1 || true
+  count_json_report "console unit tests" build/test-logs/vitest.json build/test-logs/vitest.log
+}
+
+count_json_report() {  # NAME FILE LOG: a report with numPassedTests and numFailedTests
+  local passed=0 failed=1
+  if [ -f "$2" ]; then
+    read -r passed failed < <(python3 -c '
+import json, sys
+report = json.load(open(sys.argv[1]))
+failed = report["numFailedTests"] + (0 if report.get("success", True) or report["numFailedTests"] else 1)
+print(report["numPassedTests"], failed)' "$2")
+  fi
+  if [ "$failed" != 0 ]; then tail -n 60 "$3" >&2; fi
+  count "$1" "$passed" "$failed"
+}
+
+test_python() {
+  say "tests with real peers (JAX, protobuf) on the built program"
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
+  build_release
+  build_console
+  setup_python_venv test
+  run_pytest "peers and command line" tests/python tests/cli
+}
+
+run_pytest() {  # NAME PATHS...
+  local name="$1" xml="build/test-logs/pytest.xml" passed=0 failed=1 paths=() path
+  shift
+  for path in "$@"; do if [ -e "$path" ]; then paths+=("$path"); fi; done
+  rm -f "$xml"
+  STROBE_BINARY="$ROOT/build/strobe" build/venv-test/bin/python -m pytest -q -p no:cacheprovider --junitxml="$xml" "${paths[@]}" \
+    >build/test-logs/pytest.log 2>&1 </dev/null || true
+  if [ -f "$xml" ]; then
+    read -r passed failed < <(python3 - "$xml" <<'PY'
+import sys, xml.etree.ElementTree as tree
+suites = list(tree.parse(sys.argv[1]).getroot().iter("testsuite"))
+total = sum(int(s.get("tests")) for s in suites)
+bad = sum(int(s.get("failures")) + int(s.get("errors")) for s in suites)
+skipped = sum(int(s.get("skipped")) for s in suites)
+print(total - bad - skipped, bad)
+PY
+)
+  fi
+  grep -h 'STROBE_NOTICE' build/test-logs/pytest.log >&2 || true
+  if [ "$failed" != 0 ]; then tail -n 80 build/test-logs/pytest.log >&2; fi
+  count "$name" "$passed" "$failed"
+}
+
+test_browser() {
+  say "the whole way in a real browser"
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
+  build_release
+  build_console
+  setup_npm
+  setup_python_venv test
+  rm -f build/test-logs/browser.json
+  (cd tests/browser && NODE_PATH="$ROOT/web/node_modules" node run.mjs --report "$ROOT/build/test-logs/browser.json") \
+    >build/test-logs/browser.log 2>&1 </dev/null || true
+  count_json_report "browser" build/test-logs/browser.json build/test-logs/browser.log
+}
+
+test_layers() {
+  say "layers and house rules"
+  local status=0
+  python3 tests/layers/check_layers.py >build/test-logs/layers.log 2>&1 || status=$?
+  if [ "$status" = 0 ]; then count "layers" "$(grep -c '^ok' build/test-logs/layers.log)" 0; else
+    cat build/test-logs/layers.log >&2
+    count "layers" "$(grep -c '^ok' build/test-logs/layers.log || true)" "$(grep -c '^not ok' build/test-logs/layers.log || true)"
+  fi
+}
+
+command_test() {
+  local parts=("$@") part started=$SECONDS
+  [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python browser)
+  mkdir -p build/test-logs
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
+  if [ ! -d "${STROBE_CORPUS:-$ROOT/../shared/data}" ]; then
+    say "NOTICE: the corpus of real profiles is absent (../shared/data or \$STROBE_CORPUS); tests that need it are skipped"
+  fi
+  for part in "${parts[@]}"; do
+    declare -F "test_$part" >/dev/null || die "no tests are called '$part'"
+    "test_$part"
+  done
+  say "took $((SECONDS - started)) s"
+  if [ ${#FAILED_NAMES[@]} -gt 0 ]; then printf 'failed: %s\n' "${FAILED_NAMES[*]}" >&2; fi
+  printf '%d passed, %d failed\n' "$PASSED" "$FAILED"
+  [ "$FAILED" = 0 ] && [ "$PASSED" -gt 0 ]
+}
