@@ -83,6 +83,10 @@ work() {
     PIP_DISABLE_PIP_VERSION_CHECK=1 "$target/bin/python" -m pip check
 }
 
+latest_step() {
+  grep -E '^(Collecting|Installing)' "$log" 2>/dev/null | tail -n 1 | cut -c1-90 | tr -d '\n'
+}
+
 # Progress: a line that is rewritten on a terminal, a fresh one every 20 s elsewhere.
 began=$(date +%s)
 work 9>&- >"$log" 2>&1 &
@@ -94,11 +98,10 @@ while kill -0 $worker 2>/dev/null; do
   sleep 1
   passed=$(($(date +%s) - began))
   if [ -t 1 ]; then
-    printf '\r  %s s, %s' "$passed" "$(tail -n 1 "$log" | cut -c1-90 | tr -d '\n')"
-    printf '\033[K'
+    printf '\r  %s s: %s\033[K' "$passed" "$(latest_step)"
   elif [ $((passed - seconds_shown)) -ge 20 ]; then
     seconds_shown=$passed
-    echo "  $passed s: $(tail -n 1 "$log" | cut -c1-90)"
+    echo "  $passed s: $(latest_step)"
   fi
 done
 [ -t 1 ] && printf '\r\033[K'
