@@ -47,7 +47,7 @@ struct EventMetadata {
   std::string_view display_name;  // empty when the file gives none
   std::string_view metadata;      // opaque bytes
   ByteRange record;               // the whole message, for its stats and child ids on demand
-  bool present = true;            // false: an event names this id but the plane has no entry for it
+  bool present = true;            // false: stands for every id the plane has no entry for
   // display_name when there is one, else name.
   std::string_view label() const { return display_name.empty() ? name : display_name; }
 };
@@ -93,7 +93,10 @@ struct Plane {
   int64_t id = 0;
   std::string_view name;
   std::vector<Line> lines;
-  std::vector<EventMetadata> event_metadata;  // dense; LineColumns::name indexes it
+  // Dense; LineColumns::name indexes it. One entry an id (of two with one id the later counts).
+  // The last entry always is the one with `present == false` (id 0, no text): events whose
+  // metadata id is not in the table point to it.
+  std::vector<EventMetadata> event_metadata;
   std::vector<StatMetadata> stat_metadata;
   std::vector<ByteRange> stats;  // plane stats, one record each
   ByteRange bytes;
@@ -102,6 +105,10 @@ struct Plane {
 // The events of one line. They are stored row by row: row 0 holds the outermost events in time
 // order, row 1 those nested in (or overlapping) them, and so on. Events of one row never overlap
 // (zero-length ones may touch). Index e is the event's stable id.
+//
+// Events without a place of their own are kept apart in one last row, in file order, where they may
+// overlap: those with num_occurrences instead of an offset (they start at the line's base), and
+// those beyond the limit of nested rows. `timed_rows()` leaves that row out.
 struct LineColumns {
   struct Row {
     uint32_t first = 0;
@@ -112,19 +119,27 @@ struct LineColumns {
   std::span<const int64_t> start_ps;     // relative to the file's origin
   std::span<const int64_t> duration_ps;  // never negative
   size_t event_count() const { return name.size(); }
+  // Rows whose events do not overlap.
+  std::span<const Row> timed_rows() const {
+    return rows.first(rows.size() - (aggregated + crowded > 0 ? 1 : 0));
+  }
 
-  int64_t first_start_ps = 0;  // over all events; 0 when there are none
+  int64_t first_start_ps = 0;  // over all events but aggregated ones; 0 when there are none
   int64_t last_end_ps = 0;
   // Irregularities met while decoding; all of them are shown in the completeness record.
-  uint64_t out_of_order = 0;  // began before their predecessor in the file
-  uint64_t overlapping = 0;   // began inside an event of their row's parent and outlived it
-  uint64_t negative = 0;      // negative duration (taken as 0)
-  uint64_t saturated = 0;     // time outside +-2^62 ps (clamped)
-  uint64_t aggregated =
-      0;  // num_occurrences instead of an offset: no place in time, kept in the last row
-  uint64_t missing_metadata = 0;
+  uint64_t out_of_order = 0;      // began before their predecessor in the file
+  uint64_t overlapping = 0;       // began inside an event of their row's parent and outlived it
+  uint64_t negative = 0;          // negative duration (taken as 0)
+  uint64_t saturated = 0;         // time outside +-2^62 ps (clamped)
+  uint64_t aggregated = 0;        // num_occurrences instead of an offset: no place in time
+  uint64_t crowded = 0;           // beyond kMaxRows rows of nesting or overlap
+  uint64_t missing_metadata = 0;  // their metadata id has no entry
   bool damaged = false;           // the line's bytes end early or make no sense from some point on
   std::string_view display_name;  // from behind the events, empty if none
+  int64_t display_id = 0;         // likewise, 0 if none
+
+  // More rows than anybody can look at; a real Python stack is at most about 1,000 deep.
+  static constexpr size_t kMaxRows = 4096;
 };
 
 // A place where the bytes stopped making sense.
