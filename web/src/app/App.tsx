@@ -1,20 +1,115 @@
-import { lazy, Suspense, useEffect } from 'react';
-import { matchRoute, navigate, useLocation } from '../state/router';
+// Picks the page for the address and holds what all pages share: top bar, dialogs, toasts, the banner for a lost connection.
+import { useCallback, useEffect, useState } from 'react';
+import { api } from '../api/client';
+import type { SessionDetail } from '../api/types';
+import { CaptureDialog } from '../capture/CaptureDialog';
+import { openCapture, resumeCaptures, useCaptureDialog } from '../capture/store';
+import { useKeys } from '../keys/useKeys';
+import { SessionsPage } from '../sessions/SessionsPage';
+import { matchRoute, navigate, type Route, useLocation } from '../state/router';
+import { nextTheme } from '../theme/theme';
+import { ToastStack } from '../ui/ToastStack';
+import { useResource } from '../ui/useResource';
+import { ConnectionBanner } from './ConnectionBanner';
+import { HelpDialog } from './HelpDialog';
+import { LostPage } from './LostPage';
+import { Palette } from './Palette';
+import { HomeRail } from './Rail';
+import { SessionShell } from './SessionShell';
+import { copyLink, TopBar } from './TopBar';
+import './shell.css';
 
-const TimelinePage = lazy(() => import('../timeline/TimelinePage'));
+const foldKey = 'strobe.rail';
+
+function useFold(): [boolean, () => void] {
+  const [folded, setFolded] = useState(() => {
+    try {
+      return localStorage.getItem(foldKey) === 'folded';
+    } catch {
+      return false;
+    }
+  });
+  const toggle = useCallback(() => {
+    setFolded((old) => {
+      try {
+        localStorage.setItem(foldKey, old ? 'open' : 'folded');
+      } catch {
+        // Kept for this page only.
+      }
+      return !old;
+    });
+  }, []);
+  return [folded, toggle];
+}
+
+function sessionOf(route: Route): string | null {
+  return route.page === 'session' || route.page === 'unknown_tool' ? route.sessionId : null;
+}
 
 export function App() {
-  const route = matchRoute(useLocation());
+  const location = useLocation();
+  const route = matchRoute(location);
+  const [folded, toggleFold] = useFold();
+  const [layer, setLayer] = useState<'help' | 'palette' | null>(null);
+  const [detail, setDetail] = useState<SessionDetail | null>(null);
+  const [count, setCount] = useState<number | null>(null);
+  const dialog = useCaptureDialog();
+  const config = useResource('config', (signal) => api.config({ signal })).value;
+  const sessionId = sessionOf(route);
+  const tool = route.page === 'session' ? route.tool : null;
   const redirect = route.page === 'redirect' ? route.to : null;
+  const closeLayer = useCallback(() => setLayer(null), []);
+  const showHelp = useCallback(() => setLayer('help'), []);
+
   useEffect(() => {
     if (redirect) navigate(redirect, { replace: true });
   }, [redirect]);
-  if (route.page === 'session' && route.tool === 'timeline') {
-    return (
-      <Suspense fallback={null}>
-        <TimelinePage sessionId={route.sessionId} />
-      </Suspense>
-    );
-  }
-  return <p>Sessions</p>;
+  useEffect(() => void resumeCaptures(), []);
+
+  useKeys({
+    'app.search': () => setLayer('palette'),
+    'app.help': showHelp,
+    'app.theme': nextTheme,
+    'app.rail': toggleFold,
+    'app.capture': () => openCapture(),
+    'app.link': () => void copyLink(),
+    'go.sessions': () => navigate('/'),
+  });
+
+  const session = detail && detail.id === sessionId ? detail : null;
+  return (
+    <div className={folded ? 'shell folded' : 'shell'}>
+      <a className="button primary skip" href="#page" onClick={skipToPage}>
+        Skip to the page
+      </a>
+      <TopBar config={config} session={session} sessionId={sessionId} tool={tool} onSearch={() => setLayer('palette')} onHelp={showHelp} />
+      {sessionId !== null ? (
+        <SessionShell key={sessionId} sessionId={sessionId} tool={tool} unknownTool={route.page === 'unknown_tool' ? route.tool : null} folded={folded} onFold={toggleFold} onDetail={setDetail} />
+      ) : (
+        <>
+          <HomeRail count={count ?? ''} folded={folded} onFold={toggleFold} />
+          <main className="main">
+            <ConnectionBanner />
+            {route.page === 'not_found' ? (
+              <LostPage title="There is no such page">
+                The address <code>{route.path}</code> leads nowhere in this console.
+              </LostPage>
+            ) : route.page === 'sessions' ? (
+              <SessionsPage config={config} onCount={setCount} />
+            ) : null}
+          </main>
+        </>
+      )}
+      {layer === 'help' && <HelpDialog onClose={closeLayer} version={config?.version ?? null} />}
+      {layer === 'palette' && <Palette sessionId={sessionId} onHelp={showHelp} onClose={closeLayer} />}
+      {dialog.open && <CaptureDialog key={dialog.operationId ?? 'form'} config={config} operationId={dialog.operationId} />}
+      <ToastStack />
+    </div>
+  );
+}
+
+// A fragment link would follow <base href> away from this page, so the jump is done by hand.
+function skipToPage(event: React.MouseEvent): void {
+  event.preventDefault();
+  document.getElementById('page')?.focus();
 }

@@ -149,7 +149,7 @@ function lineTrack(plane: PlaneInfo, line: LineInfo, open: boolean): Omit<Track,
 }
 
 /** Top of a row's bar, from the top of its track. */
-export function barTop(track: Track, row: number): number {
+export function barTop(row: number): number {
   return LINE_PAD_PX + row * ROW_PX;
 }
 

@@ -173,7 +173,7 @@ export class Scene {
       return;
     }
     if (!segment.exact) this.settled = false;
-    const middle = Math.round((this.y + barTop(track, 0) + BAR_PX / 2) * ratio);
+    const middle = Math.round((this.y + barTop(0) + BAR_PX / 2) * ratio);
     this.buffer.push(x0, x1, middle, Math.max(1, Math.round(ratio)), COLOUR_CONTROL, 130, STYLE_DOTTED);
   }
 
@@ -208,7 +208,7 @@ export class Scene {
   private readonly drawBar = (walker: RowWalker): void => {
     const { pixelRatio: ratio, widthPx, edges, mark } = this.input;
     const right = widthPx * ratio;
-    if (walker.x1 < 0 || walker.x0 > right) return;
+    if (walker.x1 <= 0 || walker.x0 >= right) return;
     const track = this.track;
     let strength = LEAST_STRENGTH + (255 - LEAST_STRENGTH) * walker.share;
     if (track.line!.derived) strength *= DERIVED_STRENGTH;
@@ -221,7 +221,7 @@ export class Scene {
       x1 = Math.max(x0 + 1, Math.round(x1));
       if (x1 - x0 >= 3 * ratio && !walker.merged) x1 -= Math.round(ratio);
     }
-    const y = this.y + barTop(track, this.row);
+    const y = this.y + barTop(this.row);
     let style = edges && !dim ? STYLE_EDGE : 0;
     if (walker.category === COLLECTIVE && !dim) style |= STYLE_FOOT;
     this.buffer.push(x0, x1, Math.round(y * ratio), Math.round(BAR_PX * ratio), walker.category, Math.round(strength), style);
@@ -236,7 +236,7 @@ export class Scene {
 
   private readonly noteBar = (walker: RowWalker): void => {
     const { pixelRatio: ratio, widthPx } = this.input;
-    if (walker.x1 < 0 || walker.x0 > widthPx * ratio) return;
+    if (walker.x1 <= 0 || walker.x0 >= widthPx * ratio) return;
     const best = walker.bestTile!;
     const single = walker.events === 1;
     this.drawn!.push({
@@ -244,7 +244,7 @@ export class Scene {
       category: walker.category, count: walker.events, share: walker.share, startPs: walker.startPs, endPs: walker.endPs,
       longestPs: single ? walker.endPs - walker.startPs : best.endOf(walker.bestRect) - best.startOf(walker.bestRect),
       beginsBefore: walker.beginsBefore, endsAfter: walker.endsAfter, x0: walker.x0 / ratio, x1: walker.x1 / ratio,
-      y: this.y + barTop(this.track, this.row), height: BAR_PX,
+      y: this.y + barTop(this.row), height: BAR_PX,
     });
   };
 }

@@ -1,0 +1,155 @@
+// Everything around a session's tools: the rail with live figures, loading progress, the stale notice, wrong ids.
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { api } from '../api/client';
+import type { SessionDetail } from '../api/types';
+import { FilesPage } from '../files/FilesPage';
+import { formatBytes, formatCount, formatTime, sessionLabel } from '../format/format';
+import { useKeys } from '../keys/useKeys';
+import { OverviewPage } from '../overview/OverviewPage';
+import { navigate, sessionPath, type SessionTool } from '../state/router';
+import { setTitle, useVisible } from '../state/url';
+import { Icon } from '../ui/Icon';
+import { Link } from '../ui/Link';
+import { ErrorNotice, Skeleton } from '../ui/states';
+import { usePolled, useResource } from '../ui/useResource';
+import { ConnectionBanner } from './ConnectionBanner';
+import { LostPage } from './LostPage';
+import { type Figure, SessionRail } from './Rail';
+
+const TimelinePage = lazy(() => import('../timeline/TimelinePage'));
+
+const busyPollMs = 500; // While the server reads the session.
+const restPollMs = 1500; // Afterwards: a changed file is noticed within two seconds.
+const toolTitles: Readonly<Record<SessionTool, string>> = { overview: 'Overview', timeline: 'Timeline', files: 'Files' };
+
+interface SessionShellProps {
+  sessionId: string;
+  tool: SessionTool | null;
+  unknownTool: string | null;
+  folded: boolean;
+  onFold: () => void;
+  onDetail: (detail: SessionDetail | null) => void;
+}
+
+export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onDetail }: SessionShellProps) {
+  const visible = useVisible();
+  const interval = useRef(restPollMs);
+  const polled = usePolled<SessionDetail>('/sessions/' + encodeURIComponent(sessionId), visible ? interval.current : null);
+  const detail = polled.value;
+  const loading = detail?.load.stage === 'indexing' || detail?.load.stage === 'decoding';
+  interval.current = loading ? busyPollMs : restPollMs;
+
+  // The version the page shows; a newer one is offered, never swapped in under the reader.
+  const [shownVersion, setShownVersion] = useState<string | null>(null);
+  const versionNow = detail?.version ?? null;
+  useEffect(() => {
+    if (versionNow !== null && (shownVersion === null || loading)) setShownVersion(versionNow);
+  }, [versionNow, shownVersion, loading]);
+  const stale = shownVersion !== null && versionNow !== null && versionNow !== shownVersion && !loading;
+  const version = shownVersion ?? versionNow;
+
+  const readable = detail !== null && detail.state !== 'damaged' && detail.state !== 'empty';
+  const key = version && !loading && readable ? `${sessionId}/${version}` : null;
+  const overview = useResource(key && `overview/${key}`, (signal) => api.overview(sessionId, { signal }));
+  const completeness = useResource(version && !loading ? `completeness/${sessionId}/${version}` : null, (signal) => api.completeness(sessionId, { signal }));
+
+  useEffect(() => onDetail(detail), [detail, onDetail]);
+  useEffect(() => {
+    if (tool) setTitle(toolTitles[tool], detail ? sessionLabel(detail.name) : sessionId, detail?.run);
+  }, [tool, detail, sessionId]);
+  useKeys({
+    'go.overview': () => navigate(sessionPath(sessionId, 'overview')),
+    'go.timeline': () => navigate(sessionPath(sessionId, 'timeline')),
+    'go.files': () => navigate(sessionPath(sessionId, 'files')),
+  });
+
+  const figures: Partial<Record<SessionTool, Figure>> = {};
+  if (overview.value) {
+    figures.overview = { text: formatTime(overview.value.duration_ps) };
+    figures.timeline = { text: formatCount(overview.value.event_count), title: 'events' };
+  }
+  if (detail) {
+    const lossy = detail.state === 'partial' || detail.state === 'damaged' || detail.state === 'empty';
+    figures.files = { text: lossy ? detail.state : formatBytes(detail.size_bytes), lossy };
+  }
+
+  if (polled.error && !detail && polled.error.status === 404) {
+    return (
+      <>
+        <nav className="rail" aria-label="Tools" />
+        <main className="main">
+          <LostPage title="There is no such session">
+            No session has the id <code>{sessionId}</code>. It may have been deleted, or the server looks at another directory now.
+          </LostPage>
+        </main>
+      </>
+    );
+  }
+
+  const reload = () => {
+    setShownVersion(versionNow);
+  };
+  return (
+    <>
+      <SessionRail sessionId={sessionId} tool={tool} figures={figures} folded={folded} onFold={onFold} />
+      <main className="main">
+        <ConnectionBanner />
+        {stale && (
+          <div className="banner fresh" role="status">
+            <Icon name="reload" />
+            New data: the files of this session have changed.
+            <button type="button" className="button small" onClick={reload}>
+              Reload
+            </button>
+          </div>
+        )}
+        {loading && detail && <LoadBanner detail={detail} />}
+        {unknownTool !== null ? (
+          <LostPage title="There is no such tool" links={<Link to={sessionPath(sessionId, 'overview')} className="button primary">Overview of this session</Link>}>
+            This version has no tool called <code>{unknownTool}</code>. The tools of a session are in the rail on the left.
+          </LostPage>
+        ) : polled.error && !detail ? (
+          <div className="page" id="page" tabIndex={-1}>
+            <ErrorNotice what="The session could not be opened." error={polled.error} onRetry={polled.reload} />
+          </div>
+        ) : tool === 'overview' ? (
+          <OverviewPage sessionId={sessionId} detail={detail} overview={overview} completeness={completeness} />
+        ) : tool === 'files' ? (
+          <FilesPage detail={detail} completeness={completeness} />
+        ) : detail && !readable ? (
+          <NothingToShow detail={detail} />
+        ) : (
+          <div className="page-fill" id="page" tabIndex={-1}>
+            <Suspense fallback={<div className="page"><Skeleton width="100%" height={24} /></div>}>
+              <TimelinePage key={version ?? ''} sessionId={sessionId} />
+            </Suspense>
+          </div>
+        )}
+      </main>
+    </>
+  );
+}
+
+function LoadBanner({ detail }: { detail: SessionDetail }) {
+  const { stage, done_bytes: done, total_bytes: total } = detail.load;
+  const share = total > 0 ? Math.min(1, done / total) : 0;
+  return (
+    <div className="banner fresh" role="status">
+      <Icon name="writing" />
+      <span className="nowrap">
+        {stage === 'indexing' ? 'Looking through' : 'Reading'} {formatBytes(done)} of {formatBytes(total)}
+      </span>
+      <div className="progress" style={{ flex: 1 }} role="progressbar" aria-label="Reading the session" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100}>
+        <div style={{ width: `${share * 100}%` }} />
+      </div>
+    </div>
+  );
+}
+
+function NothingToShow({ detail }: { detail: SessionDetail }) {
+  return (
+    <LostPage title={detail.state === 'empty' ? 'This session has no profile' : 'Nothing in this session could be read'} links={<Link to={sessionPath(detail.id, 'files')} className="button primary">What was found</Link>}>
+      {detail.state_reason ?? 'The server gave no reason.'}
+    </LostPage>
+  );
+}

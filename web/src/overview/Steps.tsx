@@ -1,0 +1,132 @@
+// Step times as bars from zero. A click (or arrows and Enter) opens that step on the timeline.
+import { useMemo, useState } from 'react';
+import type { Overview, StepItem } from '../api/types';
+import { exactTime, formatCount, formatShare, formatTime, inUnit, plural, timeUnit } from '../format/format';
+import { keyLabel } from '../keys/table';
+import { navigate, sessionPath } from '../state/router';
+import { formatViewport } from '../state/url';
+import { Skeleton } from '../ui/states';
+
+const slowFactor = 1.2; // A step this far above the median stands out.
+
+export function median(values: readonly number[]): number | null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+// The step with a little of what is around it, so that its edges can be seen.
+export function stepView(step: StepItem): string {
+  const margin = Math.max(1, Math.round(step.duration_ps * 0.05));
+  return formatViewport({ startPs: Math.max(0, step.start_ps - margin), durationPs: Math.max(1, step.duration_ps + 2 * margin) });
+}
+
+export function Steps({ sessionId, overview }: { sessionId: string; overview: Overview | null }) {
+  const steps = overview?.steps ?? null;
+  return (
+    <section className="panel">
+      <header>
+        <h2>Steps</h2>
+        {steps && (
+          <span className="aside">
+            {steps.items.length < steps.count ? `first ${formatCount(steps.items.length)} of ${formatCount(steps.count)}` : plural(steps.count, 'step')} from {steps.source}
+          </span>
+        )}
+      </header>
+      {!overview && (
+        <div className="steps-chart">
+          <Skeleton width="100%" height={112} />
+        </div>
+      )}
+      {overview && !steps && (
+        <p className="panel-note">
+          {overview.steps_reason ?? 'The profile marks no steps.'} Wrap each step in <code>jax.profiler.StepTraceAnnotation("train", step_num=i)</code> to see them here.
+        </p>
+      )}
+      {steps && steps.items.length > 0 && <StepBars sessionId={sessionId} items={steps.items} meanPs={steps.mean_ps} />}
+    </section>
+  );
+}
+
+function StepBars({ sessionId, items, meanPs }: { sessionId: string; items: readonly StepItem[]; meanPs: number | null }) {
+  const [at, setAt] = useState<number | null>(null);
+  const [focused, setFocused] = useState(false);
+  const middle = useMemo(() => median(items.map((item) => item.duration_ps)), [items]);
+  const maxPs = Math.max(1, ...items.map((item) => item.duration_ps));
+  const unit = timeUnit(maxPs);
+  const slow = (item: StepItem) => middle !== null && middle > 0 && item.duration_ps > middle * slowFactor;
+  const slowCount = items.filter(slow).length;
+  const current = at !== null ? items[at] : undefined;
+  const open = (index: number) => navigate(sessionPath(sessionId, 'timeline', `?v=${stepView(items[index]!)}`));
+
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    const from = at ?? -1;
+    const next = event.key === 'ArrowRight' ? from + 1 : event.key === 'ArrowLeft' ? from - 1 : event.key === 'Home' ? 0 : event.key === 'End' ? items.length - 1 : null;
+    if (next !== null) {
+      setAt(Math.max(0, Math.min(items.length - 1, next)));
+    } else if (event.key === 'Enter' && at !== null) {
+      open(at);
+    } else return;
+    event.preventDefault();
+  };
+
+  return (
+    <div className="steps-chart">
+      <div className="steps-axis" aria-hidden="true">
+        <span>
+          {inUnit(maxPs, unit)} {unit.name}
+        </span>
+        <span>0</span>
+      </div>
+      <div
+        className="steps-bars"
+        role="slider"
+        tabIndex={0}
+        aria-label="Step times. Arrow keys move, Enter opens the step on the timeline."
+        aria-valuemin={1}
+        aria-valuemax={items.length}
+        aria-valuenow={(at ?? 0) + 1}
+        aria-valuetext={current ? `Step ${current.name}: ${formatTime(current.duration_ps)}` : 'no step chosen'}
+        onKeyDown={onKeyDown}
+        onFocus={() => setFocused(true)}
+        onBlur={() => {
+          setFocused(false);
+          setAt(null);
+        }}
+        onMouseLeave={() => !focused && setAt(null)}
+      >
+        {items.map((item, i) => (
+          <div key={i} className={`step${slow(item) ? ' slow' : ''}${i === at ? ' at' : ''}`} onMouseEnter={() => setAt(i)} onClick={() => open(i)}>
+            <div style={{ height: `${(item.duration_ps / maxPs) * 100}%` }} />
+          </div>
+        ))}
+        {meanPs !== null && <div className="steps-mean" style={{ bottom: `${(meanPs / maxPs) * 100}%` }} title={`Mean ${formatTime(meanPs)}`} />}
+      </div>
+      <div className="steps-read muted" title={current ? exactTime(current.duration_ps) : undefined}>
+        {current ? (
+          <>
+            <strong>Step {current.name}</strong> {formatTime(current.duration_ps)}
+            {meanPs ? deviation(current.duration_ps, meanPs) : ''}, begins at {formatTime(current.start_ps)}. Click or {keyLabel('list.open')} opens it on the timeline.
+          </>
+        ) : (
+          <>
+            Dashed: mean {formatTime(meanPs)}.
+            {slowCount > 0 && (
+              <>
+                {' '}
+                <span className="swatch slow-swatch" aria-hidden="true" /> {plural(slowCount, 'step')} slower than 1.2 x the median.
+              </>
+            )}
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function deviation(ps: number, meanPs: number): string {
+  const share = ps / meanPs - 1;
+  if (Math.abs(share) < 0.0005) return ', at the mean';
+  return share > 0 ? `, ${formatShare(share)} above the mean` : `, ${formatShare(-share)} below the mean`;
+}

@@ -1,0 +1,485 @@
+// The canvas side of the page: keeps view, scroll, layout and tiles, draws a frame when something changed, and nothing else.
+// React never renders per frame; panels read the store, which changes only when what they show does.
+//
+//   const engine = new Engine(elements, source, store, options);
+//   engine.setLines(answer, version); engine.glide(view); engine.dispose();
+
+import type { ResolvedTheme } from '../theme/tokens';
+import type { Elements } from './elements';
+import { LabelColumn } from './labelColumn';
+import { HEADER_PX, Layout, barTop, BAR_PX, makeLayout, rowAt, type Track } from './layout';
+import { Minimap, minimapTracks } from './minimap';
+import { splitEventId, type LinesAnswer } from './model';
+import { ViewMotion, type HeldMove } from './motion';
+import { Overlay, anchorLabel, leftEdgeLabel, type Box } from './overlay';
+import { makePalette, type Palette } from './palette';
+import { makeRenderer, type Renderer } from './renderer';
+import { Scene, type DrawnEvent, type Frame, type SceneInput } from './scene';
+import { SearchMark } from './searchMark';
+import type { TimelineStore } from './state';
+import { TileCache } from './tileCache';
+import { TileLoader, type TileSource } from './tileLoader';
+import { wantedTiles } from './want';
+import { fitSpan, fullView, sameView, timeToX, xToTime, type TimeSpan, type View } from './view';
+
+export interface EngineOptions {
+  readonly force2d: boolean;
+  readonly reducedMotion: boolean;
+  readonly theme: ResolvedTheme;
+  readonly onRest: () => void; // view, scroll or folding changed and came to rest: write the URL
+  readonly onVersionChanged: () => void;
+}
+
+/** While the view moves, tiles are asked for at most this often: levels that only flash by are not fetched. */
+const WANT_PAUSE_MS = 90;
+/** A pointer this near to a thin bar still means it. */
+const PICK_SLACK_PX = 3;
+/** Canvas pixels per CSS pixel are not raised beyond this; text stays sharp and fill rate sane. */
+const MAX_PIXEL_RATIO = 2;
+
+export class Engine {
+  readonly cache = new TileCache();
+  readonly motion: ViewMotion;
+  layout = new Layout([], 0);
+  scrollPx = 0;
+  lines: LinesAnswer | null = null;
+  lastFrame: Frame | null = null;
+  pointer: { x: number; y: number } | null = null;
+  cursorPs: number | null = null; // where "go to" went
+  hovered: DrawnEvent | null = null;
+
+  private readonly loader: TileLoader;
+  private readonly scene = new Scene();
+  private readonly asking = new Scene(); // describe() must not disturb the frame's buffer
+  private readonly overlay: Overlay;
+  private readonly minimap: Minimap;
+  private readonly labels: LabelColumn;
+  private renderer: Renderer;
+  private palette: Palette;
+  private theme: ResolvedTheme;
+  private toggled: ReadonlySet<string> = new Set();
+  private strips: Track[] = [];
+  private mark: SearchMark | null = null;
+  private width = 1;
+  private height = 1;
+  private ratio = 1;
+  private frameId = 0;
+  private wantedAtMs = 0;
+  private wantTimer = 0;
+  private resting = true;
+  private selectedBox: { id: string; row: number } | null = null;
+  private readonly observer: ResizeObserver;
+  private readonly unsubscribe: () => void;
+  private disposed = false;
+
+  constructor(
+    private readonly elements: Elements, source: TileSource, private readonly store: TimelineStore,
+    private readonly options: EngineOptions,
+  ) {
+    this.theme = options.theme;
+    this.palette = makePalette(options.theme);
+    this.motion = new ViewMotion({ startPs: 0, endPs: 1 }, () => this.width, () => this.pointer?.x ?? this.width / 2, options.reducedMotion);
+    this.renderer = this.newRenderer(options.force2d);
+    this.overlay = new Overlay(elements.overlay, elements.ruler);
+    this.minimap = new Minimap(elements.minimap);
+    this.labels = new LabelColumn(elements.labels, (track) => this.toggle(track.id));
+    this.loader = new TileLoader(source, (address) => this.cache.has(address), {
+      onTile: (address, tile) => {
+        this.cache.put(address, tile);
+        this.minimap.invalidate();
+        this.invalidate();
+      },
+      onVersionChanged: () => options.onVersionChanged(),
+      onProgress: () => this.noteProgress(),
+    });
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(elements.body);
+    this.unsubscribe = store.subscribe(() => this.invalidate());
+    void document.fonts?.ready.then(() => {
+      this.overlay.fontsChanged();
+      this.invalidate();
+    });
+    this.resize();
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    cancelAnimationFrame(this.frameId);
+    window.clearTimeout(this.wantTimer);
+    this.observer.disconnect();
+    this.unsubscribe();
+    this.loader.reset();
+    this.labels.dispose();
+    this.renderer.dispose();
+  }
+
+  // ---- what is shown -------------------------------------------------------------------------------------------
+
+  get widthPx(): number {
+    return this.width;
+  }
+  get heightPx(): number {
+    return this.height;
+  }
+  get view(): View {
+    return this.motion.view;
+  }
+  get window(): TimeSpan {
+    return this.motion.window;
+  }
+  get toggledIds(): ReadonlySet<string> {
+    return this.toggled;
+  }
+  get rendererKind(): string {
+    return this.renderer.kind;
+  }
+
+  /** Takes the list of lines; the track at the top of the screen stays where it is. */
+  setLines(answer: LinesAnswer): void {
+    const changed = this.lines !== null && this.lines.version !== answer.version;
+    if (changed) {
+      this.cache.clear();
+      this.loader.reset();
+    }
+    const first = this.lines === null;
+    this.lines = answer;
+    const trace = { startPs: answer.window.start_ps, endPs: Math.max(answer.window.start_ps + 1, answer.window.end_ps) };
+    const old = this.motion.window;
+    if (trace.startPs !== old.startPs || trace.endPs !== old.endPs) {
+      const wasAll = first || sameView(this.motion.target, fullView(old));
+      this.motion.setWindow(trace);
+      if (wasAll) this.motion.jump(fullView(trace));
+    }
+    this.relayout();
+  }
+
+  setToggled(toggled: ReadonlySet<string>): void {
+    this.toggled = toggled;
+    this.relayout();
+  }
+
+  toggle(id: string): void {
+    const next = new Set(this.toggled);
+    if (!next.delete(id)) next.add(id);
+    this.setToggled(next);
+    this.rest();
+  }
+
+  /** Opens every group in which a line lies. */
+  reveal(lineId: string): void {
+    const [host, plane] = lineId.split('.');
+    const next = new Set(this.toggled);
+    for (const id of [`h${host}`, `${host}.${plane}`]) {
+      const track = makeLayout(this.lines?.hosts ?? [], next).find(id);
+      if (track === null || track.open) continue;
+      if (!next.delete(id)) next.add(id);
+    }
+    if (this.layout.find(lineId) === null) this.setToggled(next);
+  }
+
+  private relayout(): void {
+    const anchor = this.layout.tracks[this.layout.indexAt(this.scrollPx)] ?? null;
+    this.layout = makeLayout(this.lines?.hosts ?? [], this.toggled);
+    if (anchor !== null) {
+      const moved = this.layout.find(anchor.id);
+      if (moved !== null) this.scrollPx += moved.y - anchor.y;
+    }
+    this.strips = minimapTracks(this.layout);
+    this.minimap.invalidate();
+    this.scrollTo(this.scrollPx);
+    this.store.set({ empty: this.lines !== null && this.lines.complete && this.strips.length === 0 && this.hasNoEvents() });
+    this.wantSoon();
+  }
+
+  private hasNoEvents(): boolean {
+    return this.lines!.hosts.every((host) => host.planes.every((plane) => plane.event_count === 0));
+  }
+
+  setTheme(theme: ResolvedTheme): void {
+    this.theme = theme;
+    this.palette = makePalette(theme);
+    this.minimap.invalidate();
+    this.invalidate();
+  }
+
+  setMark(mark: SearchMark | null): void {
+    this.mark = mark;
+    this.invalidate();
+  }
+
+  retryTiles(): void {
+    this.loader.retryFailed();
+  }
+
+  // ---- moving --------------------------------------------------------------------------------------------------
+
+  jump(view: View): void {
+    this.motion.jump(view);
+    this.moved();
+  }
+
+  glide(view: View): void {
+    this.motion.glide(view, performance.now());
+    this.moved();
+  }
+
+  press(move: HeldMove, fast: boolean): void {
+    this.motion.press(move, fast, performance.now());
+    this.moved();
+  }
+
+  release(move: HeldMove | 'all'): void {
+    if (move === 'all') this.motion.releaseAll();
+    else this.motion.release(move);
+    this.moved();
+  }
+
+  scrollTo(y: number): void {
+    const before = this.scrollPx;
+    this.scrollPx = Math.max(0, Math.min(Math.round(y), this.layout.heightPx - this.height));
+    if (before !== this.scrollPx) {
+      this.wantSoon();
+      this.rest();
+    }
+    this.invalidate();
+  }
+
+  /** Scrolls as little as needed to show a row of a track. */
+  scrollToTrack(id: string, row = 0): void {
+    const track = this.layout.find(id);
+    if (track === null) return;
+    const top = track.y + barTop(Math.min(row, track.rows - 1));
+    const room = 2 * HEADER_PX;
+    if (top - room < this.scrollPx) this.scrollTo(top - room);
+    else if (top + room > this.scrollPx + this.height) this.scrollTo(top + room - this.height);
+  }
+
+  fitTo(span: TimeSpan): void {
+    this.glide(fitSpan(span, this.window));
+  }
+
+  fitAll(): void {
+    this.glide(fullView(this.window));
+  }
+
+  private moved(): void {
+    this.rest();
+    this.invalidate();
+  }
+
+  private rest(): void {
+    this.resting = false;
+    this.invalidate();
+  }
+
+  // ---- asking what is on screen ----------------------------------------------------------------------------------
+
+  /** Every bar on screen with its place and name: for tests and the text mirror. */
+  drawnEvents(): DrawnEvent[] {
+    return this.asking.describe(this.sceneInput());
+  }
+
+  rowEvents(trackId: string, row: number): DrawnEvent[] {
+    return this.asking.describe(this.sceneInput(), { trackId, row });
+  }
+
+  pick(x: number, y: number): DrawnEvent | null {
+    const index = this.layout.indexAt(y + this.scrollPx);
+    const track = this.layout.tracks[index];
+    if (track === undefined || track.line === null || y + this.scrollPx > track.y + track.height) return null;
+    const row = rowAt(track, y + this.scrollPx - track.y);
+    if (row < 0) return null;
+    let best: DrawnEvent | null = null;
+    let bestDistance = PICK_SLACK_PX + 1e-6;
+    for (const event of this.rowEvents(track.id, row)) {
+      const distance = x < event.x0 ? event.x0 - x : x > event.x1 ? x - event.x1 : 0;
+      if (distance < bestDistance) {
+        best = event;
+        bestDistance = distance;
+      }
+    }
+    return best;
+  }
+
+  timeAt(x: number): number {
+    return xToTime(this.view, this.width, x);
+  }
+
+  // ---- frames ----------------------------------------------------------------------------------------------------
+
+  invalidate(): void {
+    if (this.frameId !== 0 || this.disposed) return;
+    this.frameId = requestAnimationFrame((nowMs) => this.frame(nowMs));
+  }
+
+  private frame(nowMs: number): void {
+    this.frameId = 0;
+    const moved = this.motion.step(nowMs);
+    if (moved) this.rest();
+    if (moved || !this.resting) this.wantThrottled(nowMs);
+    this.draw();
+    if (this.motion.moving) {
+      this.invalidate();
+    } else if (!this.resting) {
+      this.resting = true;
+      this.wantNow(nowMs);
+      this.options.onRest();
+    }
+  }
+
+  private draw(): void {
+    this.cache.beginFrame();
+    const input = this.sceneInput();
+    const frame = this.scene.build(input);
+    this.lastFrame = frame;
+    this.renderer.draw(frame.buffer, this.palette);
+    const { area, detail, selection } = this.store.get();
+    this.overlay.draw({
+      view: input.view, widthPx: this.width, heightPx: this.height, pixelRatio: this.ratio, palette: this.palette,
+      labels: frame.labels, selection: this.selectionBox(), hover: this.hovered === null ? null : boxOf(this.hovered), area,
+      crosshairX: this.cursorPs === null ? null : timeToX(input.view, this.width, this.cursorPs),
+    });
+    this.minimap.draw({
+      window: this.window, view: input.view, widthPx: this.elements.minimap.clientWidth, pixelRatio: this.ratio,
+      palette: this.palette, cache: this.cache, strips: this.strips, density: this.store.get().search?.density ?? null, area,
+    });
+    const selectedLine = splitEventId(selection ?? detail?.id ?? '')?.line ?? '';
+    this.labels.update(this.layout, this.scrollPx, this.height, selectedLine);
+    this.elements.anchor.textContent = anchorLabel(input.view, this.width);
+    this.elements.leftEdge.textContent = leftEdgeLabel(input.view, this.width);
+    this.updateScrollbar();
+    this.updateHooks(frame);
+  }
+
+  private updateHooks(frame: Frame): void {
+    const pending = this.loader.pending > 0 || this.motion.moving || !frame.settled;
+    const data = this.elements.root.dataset;
+    data['ready'] = String(this.lines !== null && !pending);
+    data['viewStartPs'] = String(this.view.startPs);
+    data['viewDurationPs'] = String(this.view.durationPs);
+    data['rectCount'] = String(frame.bars);
+    data['renderer'] = this.renderer.kind;
+    data['scrollPx'] = String(this.scrollPx);
+    this.store.set({
+      noEvents: this.lines !== null && frame.settled && !this.motion.moving && !frame.anyEvent && !this.store.get().empty &&
+        this.loader.failed === 0,
+    });
+  }
+
+  private sceneInput(): SceneInput {
+    return {
+      view: this.motion.view, window: this.motion.window, layout: this.layout, cache: this.cache, widthPx: this.width,
+      heightPx: this.height, scrollPx: this.scrollPx, pixelRatio: this.ratio, edges: this.theme !== 'dark', mark: this.mark,
+    };
+  }
+
+  private selectionBox(): Box | null {
+    const { detail, selection, picked } = this.store.get();
+    if (selection === null || detail === null || detail.id !== selection) return picked === null ? null : this.pickedBox(picked);
+    const id = splitEventId(selection);
+    const track = id === null ? null : this.layout.find(id.line);
+    if (id === null || track === null) return null;
+    if (this.selectedBox?.id !== selection && !this.motion.moving) {
+      const row = this.rowOf(track, id.event, detail.start_ps);
+      if (row !== null) this.selectedBox = { id: selection, row };
+    }
+    const row = this.selectedBox?.id === selection ? this.selectedBox.row : (picked?.row ?? detail.depth ?? 0);
+    if (row >= track.rows) return null;
+    return {
+      x0: timeToX(this.view, this.width, detail.start_ps), x1: timeToX(this.view, this.width, detail.start_ps + detail.duration_ps),
+      y: track.y - this.scrollPx + barTop(row), height: BAR_PX,
+    };
+  }
+
+  private pickedBox(picked: DrawnEvent): Box | null {
+    const track = this.layout.find(picked.trackId);
+    if (track === null) return null;
+    return {
+      x0: timeToX(this.view, this.width, picked.startPs), x1: timeToX(this.view, this.width, picked.endPs),
+      y: track.y - this.scrollPx + barTop(picked.row), height: BAR_PX,
+    };
+  }
+
+  /** The row in which an event is drawn, as far as the tiles on screen tell. */
+  private rowOf(track: Track, event: number, startPs: number): number | null {
+    const x = timeToX(this.view, this.width, startPs);
+    for (let row = 0; row < track.rows; ++row) {
+      for (const drawn of this.rowEvents(track.id, row)) {
+        if (drawn.event === event && drawn.x0 <= x + 2 && drawn.x1 >= x - 2) return row;
+        if (drawn.x0 > x + 2) break;
+      }
+    }
+    return null;
+  }
+
+  // ---- tiles -----------------------------------------------------------------------------------------------------
+
+  private wantSoon(): void {
+    if (this.wantTimer !== 0) return;
+    this.wantTimer = window.setTimeout(() => this.wantNow(performance.now()), 0);
+  }
+
+  private wantThrottled(nowMs: number): void {
+    if (nowMs - this.wantedAtMs >= WANT_PAUSE_MS) this.wantNow(nowMs);
+  }
+
+  private wantNow(nowMs: number): void {
+    window.clearTimeout(this.wantTimer);
+    this.wantTimer = 0;
+    this.wantedAtMs = nowMs;
+    if (this.lines === null || this.disposed) return;
+    this.loader.want(wantedTiles({
+      view: this.motion.view, window: this.window, layout: this.layout, widthPx: this.width, heightPx: this.height,
+      scrollPx: this.scrollPx, strips: this.strips,
+    }));
+  }
+
+  private noteProgress(): void {
+    const failed = this.loader.failed;
+    this.store.set({ failedTiles: failed, tileError: failed > 0 ? this.loader.lastError : '', busy: this.loader.pending > 0 });
+    this.invalidate();
+  }
+
+  // ---- size and renderer -------------------------------------------------------------------------------------------
+
+  private newRenderer(force2d: boolean): Renderer {
+    const canvas = document.createElement('canvas');
+    canvas.className = 'tl-bars';
+    canvas.setAttribute('aria-hidden', 'true');
+    this.elements.bars.replaceChildren(canvas);
+    const renderer = makeRenderer(canvas, force2d, () => {
+      if (this.disposed) return;
+      this.renderer = this.newRenderer(true);
+      this.resize();
+    });
+    this.store.set({ renderer: renderer.kind });
+    return renderer;
+  }
+
+  private resize(): void {
+    const { clientWidth, clientHeight } = this.elements.body;
+    this.width = Math.max(1, clientWidth);
+    this.height = Math.max(1, clientHeight);
+    this.ratio = Math.min(MAX_PIXEL_RATIO, window.devicePixelRatio || 1);
+    this.renderer.resize(Math.round(this.width * this.ratio), Math.round(this.height * this.ratio));
+    this.scrollTo(this.scrollPx);
+    this.wantSoon();
+    // At once: a resized canvas is empty until it is drawn.
+    this.draw();
+  }
+
+  private updateScrollbar(): void {
+    const { scrollThumb } = this.elements;
+    const total = this.layout.heightPx;
+    scrollThumb.hidden = total <= this.height;
+    if (scrollThumb.hidden) return;
+    const size = Math.max(24, (this.height / total) * this.height);
+    const top = (this.scrollPx / (total - this.height)) * (this.height - size);
+    scrollThumb.style.height = `${size}px`;
+    scrollThumb.style.transform = `translateY(${top}px)`;
+  }
+}
+
+function boxOf(event: DrawnEvent): Box {
+  return { x0: event.x0, x1: event.x1, y: event.y, height: event.height };
+}

@@ -1,0 +1,133 @@
+// The column of track names: real elements (text, buttons, tooltips), one pool, only what is on screen. Panning in time
+// never touches it; scrolling moves the container and fills rows that came into sight.
+
+import { HEADER_PX, type Layout, type Track } from './layout';
+import { formatCount, plural } from '../format/format';
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function chevron(): SVGSVGElement {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('viewBox', '0 0 16 16');
+  svg.setAttribute('aria-hidden', 'true');
+  const path = document.createElementNS(SVG, 'path');
+  path.setAttribute('d', 'M6 4l4 4-4 4');
+  svg.append(path);
+  return svg;
+}
+
+interface Row {
+  readonly element: HTMLDivElement;
+  readonly button: HTMLButtonElement;
+  readonly name: HTMLSpanElement;
+  readonly note: HTMLSpanElement;
+  track: Track | null;
+}
+
+export class LabelColumn {
+  private readonly rows = new Map<string, Row>();
+  private readonly free: Row[] = [];
+  private readonly inner = document.createElement('div');
+  private layout: Layout | null = null;
+  private selectedLine = '';
+
+  constructor(host: HTMLElement, private readonly onToggle: (track: Track) => void) {
+    this.inner.className = 'tl-labels-inner';
+    host.append(this.inner);
+  }
+
+  dispose(): void {
+    this.inner.remove();
+  }
+
+  update(layout: Layout, scrollPx: number, heightPx: number, selectedLine: string): void {
+    const fresh = layout !== this.layout || selectedLine !== this.selectedLine;
+    this.layout = layout;
+    this.selectedLine = selectedLine;
+    this.inner.style.transform = `translateY(${-scrollPx}px)`;
+    const seen = new Set<string>();
+    for (let i = Math.max(0, layout.indexAt(scrollPx)); i < layout.tracks.length; ++i) {
+      const track = layout.tracks[i]!;
+      if (track.y >= scrollPx + heightPx) break;
+      seen.add(track.id);
+      const row = this.rows.get(track.id);
+      if (row === undefined || fresh) this.fill(row ?? this.take(track.id), track);
+    }
+    for (const [id, row] of this.rows) {
+      if (seen.has(id) || row.element.contains(document.activeElement)) continue;
+      this.rows.delete(id);
+      row.element.remove();
+      this.free.push(row);
+    }
+  }
+
+  private take(id: string): Row {
+    const row = this.free.pop() ?? this.make();
+    this.rows.set(id, row);
+    this.inner.append(row.element);
+    return row;
+  }
+
+  private make(): Row {
+    const element = document.createElement('div');
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'tl-toggle';
+    button.append(chevron());
+    const name = document.createElement('span');
+    name.className = 'tl-track-name';
+    const note = document.createElement('span');
+    note.className = 'tl-track-note';
+    element.append(button, name, note);
+    const row: Row = { element, button, name, note, track: null };
+    const toggle = (): void => {
+      if (row.track !== null && row.track.canToggle) this.onToggle(row.track);
+    };
+    button.addEventListener('click', toggle);
+    name.addEventListener('click', () => {
+      if (row.track?.kind !== 'line') toggle();
+    });
+    return row;
+  }
+
+  private fill(row: Row, track: Track): void {
+    row.track = track;
+    const { element, button } = row;
+    const derived = track.line?.derived === true && track.kind === 'line';
+    element.className = `tl-track tl-track-${track.kind}${derived ? ' tl-derived' : ''}` +
+      (track.line !== null && track.line.id === this.selectedLine ? ' tl-track-selected' : '');
+    element.style.transform = `translateY(${track.y}px)`;
+    element.style.height = `${track.height}px`;
+    element.dataset['track'] = track.id;
+    element.title = describe(track);
+    button.hidden = !track.canToggle;
+    button.setAttribute('aria-expanded', String(track.open));
+    button.setAttribute('aria-label', `${track.open ? 'Fold' : 'Unfold'} ${track.label}`);
+    row.name.textContent = track.label;
+    row.note.textContent = noteOf(track, derived);
+    element.style.setProperty('--line-height', `${HEADER_PX}px`);
+  }
+}
+
+function noteOf(track: Track, derived: boolean): string {
+  if (track.kind === 'host') return plural(track.lines, 'process', 'processes');
+  if (track.kind === 'plane') return track.plane?.event_count === 0 ? 'no events' : plural(track.lines, 'line');
+  if (derived) return 'derived';
+  if (track.line?.event_count === 0) return 'no events';
+  if (!track.open && (track.rowsTotal ?? 1) > 1) return `1 of ${track.rowsTotal} rows`;
+  return '';
+}
+
+function describe(track: Track): string {
+  if (track.kind === 'host') return `Host ${track.label}`;
+  if (track.kind === 'plane') return `${track.label}\n${plural(track.lines, 'line')}, ${eventsOf(track.plane?.event_count)}`;
+  const line = track.line!;
+  const rows = line.row_count === null ? 'still being read' : plural(line.row_count, 'row');
+  const thread = line.thread_id === '' ? '' : `, id ${line.thread_id}`;
+  const derived = line.derived ? '\nDerived from other lines, not measured.' : '';
+  return `${line.display_name !== '' ? line.display_name : line.name}\n${eventsOf(line.event_count)}, ${rows}${thread}${derived}`;
+}
+
+function eventsOf(count: number | null | undefined): string {
+  return count === null || count === undefined ? 'events still being read' : `${formatCount(count)} ${count === 1 ? 'event' : 'events'}`;
+}

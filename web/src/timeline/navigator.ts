@@ -1,0 +1,341 @@
+// Selecting and walking: event details, previous and next, search hits, runs of an op, the nearest event.
+// Every request belongs to a purpose; a newer one of the same purpose aborts the older, so no late answer wins.
+
+import { api, isAbort, toApiError } from '../api/client';
+import { formatTime } from '../format/format';
+import type { Engine } from './engine';
+import { barTop, type Track } from './layout';
+import { splitEventId, type EventDetail, type SearchAnswer, type SearchHit } from './model';
+import type { DrawnEvent } from './scene';
+import { SearchMark } from './searchMark';
+import type { TimelineStore } from './state';
+import { fitSpan, makeView, revealSpan, viewEndPs } from './view';
+
+/** Details kept for going back and forth. */
+const MAX_DETAILS = 200;
+/** Hits asked for at once; further ones are fetched from the last one on. */
+const HIT_PAGE = 1000;
+/** Lines asked when a view has no events: more requests than this would be felt. */
+const MAX_NEAREST_LINES = 12;
+
+type Purpose = 'detail' | 'neighbour' | 'search' | 'runs' | 'nearest';
+
+export class Navigator {
+  private readonly running = new Map<Purpose, AbortController>();
+  private readonly details = new Map<string, EventDetail>();
+  private runs: { name: string; hits: readonly SearchHit[]; next: boolean } | null = null;
+
+  constructor(
+    private readonly sessionId: string, private readonly engine: Engine, private readonly store: TimelineStore,
+    private readonly onSelected: (id: string | null) => void,
+  ) {}
+
+  dispose(): void {
+    for (const controller of this.running.values()) controller.abort();
+    this.running.clear();
+  }
+
+  private begin(purpose: Purpose): AbortSignal {
+    this.running.get(purpose)?.abort();
+    const controller = new AbortController();
+    this.running.set(purpose, controller);
+    return controller.signal;
+  }
+
+  private notice(text: string): void {
+    // The same words twice must be announced twice.
+    this.store.set({ notice: this.store.get().notice === text ? text + '\u00a0' : text });
+  }
+
+  private async quietly(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!isAbort(error)) this.notice(toApiError(error).message);
+    }
+  }
+
+  // ---- selection ---------------------------------------------------------------------------------------------------
+
+  select(id: string | null, options: { picked?: DrawnEvent | null; reveal?: boolean; push?: boolean } = {}): void {
+    const push = options.push ?? true;
+    this.running.get('neighbour')?.abort();
+    if (id === null) {
+      this.begin('detail');
+      this.store.set({ selection: null, picked: null, detail: null, detailError: null, hitIndex: -1 });
+    } else {
+      const hits = this.store.get().search?.hits ?? [];
+      this.store.set({
+        selection: id, picked: options.picked ?? null, detailError: null, hitIndex: hits.findIndex((hit) => hit.event === id),
+        detail: this.details.get(id) ?? null,
+      });
+      void this.loadDetail(id, options.reveal ?? false);
+    }
+    if (push) this.onSelected(id);
+  }
+
+  pickAndSelect(picked: DrawnEvent): void {
+    this.select(`${picked.lineId}.${picked.event}`, { picked });
+  }
+
+  async detailOf(id: string, signal: AbortSignal): Promise<EventDetail> {
+    const known = this.details.get(id);
+    if (known !== undefined) return known;
+    const detail = await api.event(this.sessionId, id, { signal });
+    if (this.details.size >= MAX_DETAILS) this.details.delete(this.details.keys().next().value!);
+    this.details.set(id, detail);
+    return detail;
+  }
+
+  private async loadDetail(id: string, reveal: boolean): Promise<void> {
+    const signal = this.begin('detail');
+    try {
+      const detail = await this.detailOf(id, signal);
+      if (this.store.get().selection !== id) return;
+      this.store.set({ detail, detailError: null });
+      if (reveal) this.reveal(detail);
+    } catch (error) {
+      if (!isAbort(error) && this.store.get().selection === id) this.store.set({ detailError: toApiError(error).body });
+    }
+  }
+
+  reveal(detail: EventDetail): void {
+    const id = splitEventId(detail.id);
+    if (id === null) return;
+    this.engine.reveal(id.line);
+    this.engine.scrollToTrack(id.line, detail.depth ?? 0);
+    const span = { startPs: detail.start_ps, endPs: detail.start_ps + detail.duration_ps };
+    this.engine.glide(revealSpan(this.engine.motion.target, span, this.engine.window));
+  }
+
+  fitSelection(): void {
+    const { area, detail } = this.store.get();
+    if (area !== null) this.engine.fitTo(area);
+    else if (detail !== null) this.engine.fitTo({ startPs: detail.start_ps, endPs: detail.start_ps + detail.duration_ps });
+    else this.notice('Nothing is selected.');
+  }
+
+  // ---- walking -----------------------------------------------------------------------------------------------------
+
+  stepEvent(direction: 'previous' | 'next'): void {
+    const id = splitEventId(this.store.get().selection ?? '');
+    if (id === null) {
+      this.selectFirstInView();
+      return;
+    }
+    const signal = this.begin('neighbour');
+    void this.quietly(async () => {
+      const around = await api.neighbours(this.sessionId, { line: id.line, event: id.event }, { signal });
+      const to = around[direction];
+      if (to === null) this.notice(direction === 'next' ? 'This is the last event of the line.' : 'This is the first event of the line.');
+      else this.select(to, { reveal: true });
+    });
+  }
+
+  /** Up and down: first through the nested rows of a line, then to the track above or below. */
+  stepTrack(direction: -1 | 1): void {
+    const { selection, detail } = this.store.get();
+    const id = splitEventId(selection ?? '');
+    if (id === null) {
+      this.selectFirstInView();
+      return;
+    }
+    if (direction < 0 && detail !== null && detail.parent !== null && detail.parent.startsWith(id.line + '.')) {
+      this.select(detail.parent, { reveal: true });
+      return;
+    }
+    const child = direction > 0 ? this.childOf(id.line, detail) : null;
+    if (child !== null) {
+      this.pickAndSelect(child);
+      return;
+    }
+    const lines = this.engine.layout.tracks.filter((track) => track.kind === 'line' && track.line?.event_count !== 0);
+    const next = lines[lines.findIndex((track) => track.id === id.line) + direction];
+    if (next === undefined) {
+      this.notice(direction < 0 ? 'This is the first track.' : 'This is the last track.');
+      return;
+    }
+    const { view } = this.engine;
+    const atPs = detail === null ? view.startPs + Math.floor(view.durationPs / 2) : detail.start_ps;
+    const signal = this.begin('neighbour');
+    void this.quietly(async () => {
+      const near = await api.neighbours(this.sessionId, { line: next.id, at_ps: atPs }, { signal });
+      if (near.event === null) this.notice('The track has no events.');
+      else this.select(near.event, { reveal: true });
+    });
+  }
+
+  private childOf(line: string, detail: EventDetail | null): DrawnEvent | null {
+    const track = this.engine.layout.find(line);
+    if (track === null || detail === null) return null;
+    const end = detail.start_ps + detail.duration_ps;
+    const own = splitEventId(detail.id)!.event;
+    const row = this.rowOnScreen(track, own) ?? detail.depth;
+    if (row === null || row + 1 >= track.rows) return null;
+    const inside = this.engine.rowEvents(line, row + 1).filter((event) => event.startPs >= detail.start_ps && event.endPs <= end);
+    return inside[0] ?? null;
+  }
+
+  private rowOnScreen(track: Track, event: number): number | null {
+    for (let row = 0; row < track.rows; ++row) {
+      if (this.engine.rowEvents(track.id, row).some((drawn) => drawn.event === event)) return row;
+    }
+    return null;
+  }
+
+  private selectFirstInView(): void {
+    const { width, height } = { width: this.engine.widthPx, height: this.engine.heightPx };
+    let best: DrawnEvent | null = null;
+    for (const event of this.engine.drawnEvents()) {
+      if (event.y < 0 || event.y > height - barTop(1)) continue;
+      const distance = Math.abs((event.x0 + event.x1) / 2 - width / 2) + event.y * 4;
+      const known = best === null ? Infinity : Math.abs((best.x0 + best.x1) / 2 - width / 2) + best.y * 4;
+      if (distance < known) best = event;
+    }
+    if (best === null) this.notice('No event is in view.');
+    else this.pickAndSelect(best);
+  }
+
+  // ---- search --------------------------------------------------------------------------------------------------------
+
+  search(query: string): void {
+    const signal = this.begin('search');
+    this.engine.setMark(query === '' ? null : new SearchMark(query, []));
+    if (query === '') {
+      this.store.set({ query, search: null, searching: false, searchError: null, hitIndex: -1 });
+      return;
+    }
+    this.store.set({ query, searching: true, searchError: null });
+    void this.runSearch(query, signal);
+  }
+
+  private async runSearch(query: string, signal: AbortSignal): Promise<void> {
+    try {
+      const search = await api.search(this.sessionId, { q: query, limit: HIT_PAGE }, { signal });
+      const selection = this.store.get().selection;
+      this.store.set({ search, searching: false, hitIndex: search.hits.findIndex((hit) => hit.event === selection) });
+      this.engine.setMark(new SearchMark(query, search.hits));
+      if (search.total === 0) this.notice(`No event's name matches "${query}".`);
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.store.set({ searching: false, search: null, searchError: toApiError(error).body });
+    }
+  }
+
+  /** Next or previous hit of the search; without a search, of the runs of the selected op. */
+  stepHit(direction: -1 | 1): void {
+    const { search, detail, query } = this.store.get();
+    if (query !== '' && search !== null) {
+      void this.quietly(() => this.stepIn(search, query, direction));
+      return;
+    }
+    if (detail === null) {
+      this.notice('Search for something or select an event first.');
+      return;
+    }
+    void this.quietly(async () => {
+      const signal = this.begin('runs');
+      const asked = `/^${detail.name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$/`;
+      if (this.runs?.name !== detail.name) {
+        const answer = await api.search(this.sessionId, { q: asked, limit: HIT_PAGE }, { signal });
+        this.runs = { name: detail.name, hits: answer.hits, next: answer.truncated };
+      }
+      this.goToHit(this.runs.hits, direction, `run of ${detail.name}`);
+    });
+  }
+
+  private async stepIn(search: SearchAnswer, query: string, direction: -1 | 1): Promise<void> {
+    const last = search.hits[search.hits.length - 1];
+    const from = this.positionPs();
+    if (direction > 0 && search.truncated && last !== undefined && last.start_ps <= from) {
+      const signal = this.begin('search');
+      const further = await api.search(this.sessionId, { q: query, limit: HIT_PAGE, from_ps: last.start_ps }, { signal });
+      const known = new Set(search.hits.map((hit) => hit.event));
+      const added = further.hits.filter((hit) => !known.has(hit.event));
+      const hits = [...search.hits, ...added];
+      search = { ...search, hits, truncated: further.truncated && added.length > 0 };
+      this.store.set({ search });
+      this.engine.setMark(new SearchMark(query, hits));
+    }
+    this.goToHit(search.hits, direction, 'hit');
+  }
+
+  private positionPs(): number {
+    const { detail } = this.store.get();
+    return detail?.start_ps ?? this.engine.view.startPs;
+  }
+
+  private goToHit(hits: readonly SearchHit[], direction: -1 | 1, what: string): void {
+    const selection = this.store.get().selection;
+    const at = hits.findIndex((hit) => hit.event === selection);
+    const from = this.positionPs();
+    let index: number;
+    if (at >= 0) index = at + direction;
+    else if (direction > 0) index = hits.findIndex((hit) => hit.start_ps >= from);
+    else index = hits.findLastIndex((hit) => hit.start_ps < from);
+    // After the last comes the first again, and it is said.
+    const wrapped = index < 0 ? hits.length - 1 : index >= hits.length ? 0 : index;
+    const hit = hits[wrapped];
+    if (hit === undefined) {
+      this.notice(`There is no ${what}.`);
+      return;
+    }
+    this.notice(`${what} ${wrapped + 1} of ${hits.length}${wrapped === index ? '' : ', from the other end again'}`);
+    this.select(hit.event, { reveal: true });
+  }
+
+  // ---- nearest event and go to ---------------------------------------------------------------------------------------
+
+  /** The event nearest to the view on the tracks in sight, on one side of it. */
+  goToNearest(direction: 'previous' | 'next'): void {
+    const signal = this.begin('nearest');
+    void this.quietly(async () => {
+      const { view } = this.engine;
+      const candidates: EventDetail[] = [];
+      for (const line of this.linesTowards(direction)) {
+        const atPs = direction === 'next' ? viewEndPs(view) : view.startPs;
+        const near = await api.neighbours(this.sessionId, { line, at_ps: atPs }, { signal });
+        for (const id of [near.event, near[direction]]) {
+          if (id === null) continue;
+          const detail = await this.detailOf(id, signal);
+          const beyond = direction === 'next' ? detail.start_ps >= view.startPs : detail.start_ps < view.startPs;
+          if (beyond) candidates.push(detail);
+        }
+      }
+      const side = direction === 'next' ? 1 : -1;
+      candidates.sort((a, b) => side * (a.start_ps - b.start_ps));
+      const best = candidates[0];
+      if (best === undefined) {
+        this.notice(direction === 'next' ? 'No event follows on the tracks in sight.' : 'No event lies before on the tracks in sight.');
+        return;
+      }
+      this.notice(`${best.name}, ${formatTime(best.duration_ps)}`);
+      this.select(best.id, { reveal: true });
+    });
+  }
+
+  private linesTowards(direction: 'previous' | 'next'): string[] {
+    const { layout, scrollPx, heightPx, view } = this.engine;
+    const lines: string[] = [];
+    for (const track of layout.tracks) {
+      const line = track.line;
+      if (line === null || line.event_count === 0 || track.y + track.height < scrollPx || track.y > scrollPx + heightPx) continue;
+      const lies = direction === 'next' ? (line.end_ps ?? Infinity) >= view.startPs : (line.start_ps ?? -Infinity) <= view.startPs;
+      if (lies) lines.push(line.id);
+    }
+    return lines.slice(0, MAX_NEAREST_LINES);
+  }
+
+  goToTime(startPs: number, durationPs: number | null): void {
+    this.engine.cursorPs = startPs;
+    if (durationPs !== null) {
+      this.engine.fitTo({ startPs, endPs: startPs + durationPs });
+      return;
+    }
+    const length = this.engine.motion.target.durationPs;
+    const { window } = this.engine;
+    const span = { startPs, endPs: startPs };
+    const wanted = makeView(startPs - Math.floor(length / 2), length);
+    this.engine.glide(length > (window.endPs - window.startPs) / 2 ? fitSpan({ startPs, endPs: startPs + length / 100 }, window) : revealSpan(wanted, span, window));
+  }
+}

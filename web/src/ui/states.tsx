@@ -1,0 +1,101 @@
+// The states every page can be in: loading, failed, empty, lossy, stale.
+import type { ReactNode } from 'react';
+import type { ApiError } from '../api/client';
+import type { SessionState } from '../api/types';
+import { Icon } from './Icon';
+
+export function Skeleton({ width, height }: { width: number | string; height?: number }) {
+  return <span className="skeleton" style={{ width, height }} aria-hidden="true" />;
+}
+
+// Rows of a table that will come: same height as the real ones, so nothing moves.
+export function SkeletonRows({ rows, columns }: { rows: number; columns: readonly (number | string)[] }) {
+  return Array.from({ length: rows }, (_, r) => (
+    <tr key={r} aria-hidden="true">
+      {columns.map((width, c) => (
+        <td key={c}>
+          <Skeleton width={typeof width === 'number' ? width - ((r * 13 + c * 7) % Math.max(1, Math.floor(width / 3))) : width} />
+        </td>
+      ))}
+    </tr>
+  ));
+}
+
+export function ErrorNotice({ what, error, onRetry }: { what: string; error: ApiError; onRetry?: () => void }) {
+  const { message, hint, request_id: requestId, name } = error.body;
+  return (
+    <div className="notice error" role="alert">
+      <Icon name="damaged" />
+      <div className="grow prose">
+        <div>
+          <strong>{what}</strong> {message}
+        </div>
+        {hint && <div className="text2">{hint}</div>}
+        <div className="muted">
+          <code>{name}</code>
+          {requestId && (
+            <>
+              {' '}
+              request <code>{requestId}</code>
+            </>
+          )}
+        </div>
+      </div>
+      {onRetry && (
+        <button type="button" className="button small" onClick={onRetry}>
+          <Icon name="reload" />
+          Retry
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function StaleNotice({ onReload, children }: { onReload: () => void; children: ReactNode }) {
+  return (
+    <div className="notice fresh" role="status">
+      <Icon name="reload" />
+      <div className="grow">{children}</div>
+      <button type="button" className="button small" onClick={onReload}>
+        Reload
+      </button>
+    </div>
+  );
+}
+
+const stateWords: Readonly<Record<SessionState, string>> = {
+  complete: 'Complete',
+  partial: 'Partial',
+  damaged: 'Damaged',
+  empty: 'Empty',
+  writing: 'Being written',
+  unread: 'Not read yet',
+};
+
+export function StateChip({ state, reason }: { state: SessionState; reason?: string | null }) {
+  return (
+    <span className={`chip ${state}`} title={reason ?? stateMeaning[state]}>
+      <Icon name={state} />
+      {stateWords[state]}
+    </span>
+  );
+}
+
+export const stateMeaning: Readonly<Record<SessionState, string>> = {
+  complete: 'Everything the files hold could be read.',
+  partial: 'Some of it could be read; what is missing is listed under Files.',
+  damaged: 'Nothing of it could be read.',
+  empty: 'The session has no profile file.',
+  writing: 'A file is still being written. It opens when it is whole.',
+  unread: 'Not opened yet, so not judged.',
+};
+
+export function Field({ label, hint, children }: { label: string; hint?: ReactNode; children: ReactNode }) {
+  return (
+    <label className="field">
+      <span className="label">{label}</span>
+      {children}
+      {hint && <span className="hint">{hint}</span>}
+    </label>
+  );
+}
