@@ -21,15 +21,7 @@ run_gtest() {  # run_gtest NAME PROGRAM ARGS...
   rm -f "$xml"
   local status=0
   "$program" --gtest_output="xml:$ROOT/$xml" "$@" >"$log" 2>&1 </dev/null || status=$?
-  if [ -f "$xml" ]; then
-    read -r passed failed < <(python3 - "$xml" <<'PY'
-import sys, xml.etree.ElementTree as tree
-root = tree.parse(sys.argv[1]).getroot()
-total, bad = int(root.get("tests")), int(root.get("failures")) + int(root.get("errors", 0))
-print(total - bad - int(root.get("disabled", 0)), bad)
-PY
-)
-  fi
+  if [ -f "$xml" ]; then read -r passed failed < <(python3 tools/count_junit.py "$xml"); fi
   # A program that ended badly without a failed test (a sanitizer report at exit, a crash) is a failure of its own.
   if [ "$status" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
   grep -h '^STROBE_NOTICE' "$log" >&2 || true
@@ -97,20 +89,16 @@ test_web() {
   local status=0
   (cd web && npm run --silent lint) >build/test-logs/web-lint.log 2>&1 || status=1
   if [ "$status" = 0 ]; then count "console lint" 1 0; else tail -n 30 build/test-logs/web-lint.log >&2; count "console lint" 0 1; fi
-  (cd web && npx vitest run --reporter=json --outputFile="$ROOT/build/test-logs/vitest.json") >build/test-logs/vitest.log 2>&1 || true
-  count_json_report "console unit tests" build/test-logs/vitest.json build/test-logs/vitest.log
+  rm -f build/test-logs/vitest.xml
+  (cd web && npx vitest run --reporter=junit --outputFile="$ROOT/build/test-logs/vitest.xml") >build/test-logs/vitest.log 2>&1 </dev/null || true
+  count_report "console unit tests" build/test-logs/vitest.xml build/test-logs/vitest.log
 }
 
-count_json_report() {  # NAME FILE LOG: a report with numPassedTests and numFailedTests
+count_report() {  # NAME XML LOG: no report at all is a failure
   local passed=0 failed=1
-  if [ -f "$2" ]; then
-    read -r passed failed < <(python3 -c '
-import json, sys
-report = json.load(open(sys.argv[1]))
-failed = report["numFailedTests"] + (0 if report.get("success", True) or report["numFailedTests"] else 1)
-print(report["numPassedTests"], failed)' "$2")
-  fi
-  if [ "$failed" != 0 ]; then tail -n 60 "$3" >&2; fi
+  if [ -s "$2" ]; then read -r passed failed < <(python3 tools/count_junit.py "$2" || echo 0 1); fi
+  if [ "$passed" = 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+  if [ "$failed" != 0 ]; then tail -n 80 "$3" >&2; fi
   count "$1" "$passed" "$failed"
 }
 
@@ -130,17 +118,7 @@ run_pytest() {  # NAME PATHS...
   rm -f "$xml"
   STROBE_BINARY="$ROOT/build/strobe" build/venv-test/bin/python -m pytest -q -p no:cacheprovider --junitxml="$xml" "${paths[@]}" \
     >build/test-logs/pytest.log 2>&1 </dev/null || true
-  if [ -f "$xml" ]; then
-    read -r passed failed < <(python3 - "$xml" <<'PY'
-import sys, xml.etree.ElementTree as tree
-suites = list(tree.parse(sys.argv[1]).getroot().iter("testsuite"))
-total = sum(int(s.get("tests")) for s in suites)
-bad = sum(int(s.get("failures")) + int(s.get("errors")) for s in suites)
-skipped = sum(int(s.get("skipped")) for s in suites)
-print(total - bad - skipped, bad)
-PY
-)
-  fi
+  if [ -f "$xml" ]; then read -r passed failed < <(python3 tools/count_junit.py "$xml"); fi
   grep -h 'STROBE_NOTICE' build/test-logs/pytest.log >&2 || true
   if [ "$failed" != 0 ]; then tail -n 80 build/test-logs/pytest.log >&2; fi
   count "$name" "$passed" "$failed"
@@ -153,10 +131,10 @@ test_browser() {
   build_console
   setup_npm
   setup_python_venv test
-  rm -f build/test-logs/browser.json
-  (cd tests/browser && NODE_PATH="$ROOT/web/node_modules" node run.mjs --report "$ROOT/build/test-logs/browser.json") \
-    >build/test-logs/browser.log 2>&1 </dev/null || true
-  count_json_report "browser" build/test-logs/browser.json build/test-logs/browser.log
+  rm -f build/test-logs/browser.xml
+  STROBE_BINARY="$ROOT/build/strobe" node --test --test-concurrency=1 --test-reporter=junit --test-reporter-destination="$ROOT/build/test-logs/browser.xml" \
+    --test-reporter=spec --test-reporter-destination=stdout tests/browser/*.test.mjs >build/test-logs/browser.log 2>&1 </dev/null || true
+  count_report "browser" build/test-logs/browser.xml build/test-logs/browser.log
 }
 
 test_layers() {
