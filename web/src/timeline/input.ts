@@ -79,7 +79,7 @@ export class PointerInput {
   }
 
   private onDown(event: PointerEvent, target: HTMLElement, kind: Drag['kind']): void {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || (event.target instanceof Element && event.target.closest('button') !== null)) return;
     const { x, y } = this.place(event);
     target.setPointerCapture(event.pointerId);
     this.elements.body.focus({ preventScroll: true });

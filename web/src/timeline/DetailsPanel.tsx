@@ -1,0 +1,189 @@
+// The bottom panel: everything known about the selected event, its stats with their units, and where to go from it.
+
+import { useEffect, useRef, useState, type RefObject } from 'react';
+import { exactTime, formatCount, formatShare, formatTime } from '../format/format';
+import { keyHint } from '../keys/table';
+import { Icon } from '../ui/Icon';
+import type { EventDetail } from './model';
+import type { DrawnEvent } from './scene';
+import type { TimelineSession } from './session';
+import type { TimelineStore } from './state';
+import { formatStat } from './statValue';
+import { useStore } from './store';
+import { formatTimeAt } from './time';
+
+const FIRST_HEIGHT_PX = 252;
+const LEAST_HEIGHT_PX = 120;
+
+interface Props {
+  readonly store: TimelineStore;
+  readonly session: TimelineSession | null;
+  readonly container: RefObject<HTMLElement | null>;
+}
+
+export function DetailsPanel({ store, session, container }: Props) {
+  const selection = useStore(store, (state) => state.selection);
+  const detail = useStore(store, (state) => state.detail);
+  const error = useStore(store, (state) => state.detailError);
+  const picked = useStore(store, (state) => state.picked);
+  const [height, setHeight] = useState(FIRST_HEIGHT_PX);
+  if (selection === null) return null;
+  const shown = detail !== null && detail.id === selection ? detail : null;
+  const resize = (to: number): void => setHeight(Math.max(LEAST_HEIGHT_PX, Math.min(to, (container.current?.clientHeight ?? 800) * 0.6)));
+  return (
+    <section className="tl-details" style={{ height }} aria-label="Selected event" data-testid="timeline-details">
+      <Grip height={height} onResize={resize} />
+      <header>
+        <h2 className="mono truncate" title={shown?.name ?? picked?.name}>{shown?.name ?? picked?.name ?? selection}</h2>
+        <div className="tl-details-actions">
+          <button type="button" className="button plain small square" aria-label="Previous event" title={keyHint('timeline.previous_event')} onClick={() => session?.navigator.stepEvent('previous')}>
+            <Icon name="left" />
+          </button>
+          <button type="button" className="button plain small square" aria-label="Next event" title={keyHint('timeline.next_event')} onClick={() => session?.navigator.stepEvent('next')}>
+            <Icon name="right" />
+          </button>
+          <button type="button" className="button plain small" title={keyHint('timeline.fit_selection')} onClick={() => session?.navigator.fitSelection()}>
+            Fit
+          </button>
+          <button type="button" className="button plain small square" aria-label="Close" title="Close (Esc)" onClick={() => session?.navigator.select(null)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      </header>
+      {error !== null ? (
+        <div className="tl-details-body">
+          <p className="crit" role="alert">{error.message}</p>
+          {error.hint && <p className="text2">{error.hint}</p>}
+        </div>
+      ) : (
+        <div className="tl-details-body">
+          <Facts detail={shown} picked={picked} session={session} />
+          <Stats detail={shown} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Grip({ height, onResize }: { height: number; onResize: (to: number) => void }) {
+  const from = useRef<{ y: number; height: number } | null>(null);
+  return (
+    <div
+      className="tl-grip" role="separator" aria-orientation="horizontal" aria-label="Height of the details" aria-valuenow={Math.round(height)} tabIndex={0}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        from.current = { y: event.clientY, height };
+      }}
+      onPointerMove={(event) => {
+        if (from.current !== null) onResize(from.current.height + from.current.y - event.clientY);
+      }}
+      onPointerUp={() => {
+        from.current = null;
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
+        event.preventDefault();
+        event.stopPropagation();
+        onResize(height + (event.key === 'ArrowUp' ? 24 : -24));
+      }}
+    />
+  );
+}
+
+function Facts({ detail, picked, session }: { detail: EventDetail | null; picked: DrawnEvent | null; session: TimelineSession | null }) {
+  const merged = picked !== null && picked.count > 1 ? picked : null;
+  return (
+    <div className="tl-facts">
+      {merged !== null && (
+        <p className="tl-merged" data-testid="timeline-merged">
+          This bar stands for {formatCount(merged.count)} events, busy {formatShare(merged.share)} of {formatTime(merged.endPs - merged.startPs)}. Shown is the longest; zoom in for each.
+        </p>
+      )}
+      <dl>
+        <Fact label="Start" value={detail && formatTimeAt(detail.start_ps, 1e3)} exact={detail && exactTime(detail.start_ps)} />
+        <Fact label="Duration" value={detail && formatTime(detail.duration_ps)} exact={detail && exactTime(detail.duration_ps)} strong />
+        <Fact label="Self time" value={detail && formatTime(detail.self_ps)} exact={detail && exactTime(detail.self_ps)} note={detail && shareNote(detail)} />
+        <Fact label="Depth" value={detail && (detail.depth === null ? '\u2013' : String(detail.depth))} />
+        {detail !== null && (detail.occurrences ?? 1) > 1 && <Fact label="Occurrences" value={formatCount(detail.occurrences)} />}
+        <Fact label="Line" value={detail && detail.line} />
+        <Fact label="Process" value={detail && `${detail.plane}${detail.host === '' ? '' : ` on ${detail.host}`}`} />
+        <dt>Parent</dt>
+        <dd>
+          {detail === null ? <span className="skeleton" /> : detail.parent === null ? <span className="muted">none</span> : <Parent id={detail.parent} session={session} />}
+        </dd>
+      </dl>
+      {detail !== null && detail.full_name !== '' && detail.full_name !== null && detail.full_name !== detail.name && (
+        <div className="tl-full-name">
+          <span className="label">Full name</span>
+          <code>{detail.full_name}</code>
+          <button type="button" className="button plain small" onClick={() => void navigator.clipboard?.writeText(detail.full_name)}>
+            <Icon name="copy" />
+            Copy
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function shareNote(detail: EventDetail): string | null {
+  if (detail.self_ps === null || detail.duration_ps === 0 || detail.self_ps === detail.duration_ps) return null;
+  return `${formatShare(detail.self_ps / detail.duration_ps)} of it`;
+}
+
+function Fact({ label, value, exact, note, strong }: { label: string; value: string | null; exact?: string | null; note?: string | null; strong?: boolean }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd title={exact ?? undefined}>
+        {value === null ? <span className="skeleton" /> : strong ? <strong>{value}</strong> : value}
+        {note && <span className="muted"> {note}</span>}
+      </dd>
+    </>
+  );
+}
+
+function Parent({ id, session }: { id: string; session: TimelineSession | null }) {
+  const [name, setName] = useState('');
+  useEffect(() => {
+    const stop = new AbortController();
+    setName('');
+    session?.navigator.detailOf(id, stop.signal).then((detail) => setName(detail.name), () => undefined);
+    return () => stop.abort();
+  }, [id, session]);
+  return (
+    <button type="button" className="tl-link mono" onClick={() => session?.navigator.select(id, { reveal: true })}>
+      {name === '' ? id : name}
+    </button>
+  );
+}
+
+function Stats({ detail }: { detail: EventDetail | null }) {
+  if (detail === null) return <div className="tl-stats" />;
+  if (detail.stats.length === 0) return <div className="tl-stats muted">The profile has no stats for this event.</div>;
+  return (
+    <div className="tl-stats">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Stat</th>
+            <th scope="col">Value</th>
+            <th scope="col" className="tl-origin">From</th>
+          </tr>
+        </thead>
+        <tbody>
+          {detail.stats.map((stat, i) => {
+            const { text, exact, long } = formatStat(stat);
+            return (
+              <tr key={`${i}-${stat.name}`}>
+                <td className="mono" title={stat.name}>{stat.name}</td>
+                <td className={long ? 'tl-long mono' : 'mono'} title={exact}>{text}</td>
+                <td className="muted tl-origin" title={stat.type}>{stat.origin === 'metadata' ? 'op' : 'event'}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,180 @@
+// One open timeline: engine, navigator, input and tooltip tied to one session and one set of elements, and the talk with
+// the server that fills them. Lives outside React; the page makes it once the elements exist and disposes it at the end.
+
+import { api, ApiError, isAbort, toApiError } from '../api/client';
+import { readKey } from '../state/url';
+import type { ResolvedTheme } from '../theme/tokens';
+import type { Elements } from './elements';
+import { Engine } from './engine';
+import { PointerInput } from './input';
+import { toggledFromText, toggledToText } from './layout';
+import { Navigator } from './navigator';
+import { installHook } from './testHook';
+import type { TimelineStore } from './state';
+import { VersionChangedError, type TileSource } from './tileLoader';
+import { formatExactTime, parseTime } from './time';
+import { Tooltip } from './tooltip';
+import { viewFromText, viewToText, type TimeSpan } from './view';
+
+/** While lines are still being decoded the list is asked for again; each time a little later, up to the last. */
+const POLL_MS = [300, 500, 800, 1200, 2000] as const;
+/** A lost server is asked again this often. */
+const RETRY_MS = 3000;
+
+export interface UrlWriter {
+  replaceSoon(changes: Readonly<Record<string, string | null>>): void;
+  push(changes: Readonly<Record<string, string | null>>): void;
+}
+
+export class TimelineSession {
+  readonly engine: Engine;
+  readonly navigator: Navigator;
+  private readonly input: PointerInput;
+  private readonly tooltip: Tooltip;
+  private readonly stop = new AbortController();
+  private readonly removeHook: () => void;
+  private version = '';
+  private timer = 0;
+  private polls = 0;
+  private started = false;
+
+  constructor(
+    private readonly sessionId: string, elements: Elements, private readonly store: TimelineStore,
+    theme: ResolvedTheme, private readonly url: UrlWriter,
+  ) {
+    const source: TileSource = { fetchTile: (address, signal) => this.fetchTile(address, signal) };
+    this.engine = new Engine(elements, source, store, {
+      force2d: readKey('renderer') === '2d',
+      reducedMotion: matchMedia('(prefers-reduced-motion: reduce)').matches,
+      theme,
+      onRest: () => this.writeUrl(),
+      onVersionChanged: () => void this.loadLines(),
+    });
+    this.tooltip = new Tooltip(elements.body);
+    this.navigator = new Navigator(sessionId, this.engine, store, (id) => url.push({ sel: id }));
+    this.input = new PointerInput(elements, this.engine, this.navigator, store, this.tooltip, (area) => this.setArea(area));
+    this.removeHook = installHook(this.engine, store);
+    this.engine.setToggled(toggledFromText(readKey('open') ?? ''));
+    this.store.set({ area: areaFromText(readKey('area')) });
+    void this.loadLines();
+  }
+
+  dispose(): void {
+    this.stop.abort();
+    window.clearTimeout(this.timer);
+    this.removeHook();
+    this.input.dispose();
+    this.navigator.dispose();
+    this.tooltip.dispose();
+    this.engine.dispose();
+  }
+
+  retry(): void {
+    this.store.set({ phase: 'loading', error: null });
+    void this.loadLines();
+  }
+
+  setArea(area: TimeSpan | null): void {
+    this.store.set({ area });
+    this.url.push({ area: area === null ? null : `${formatExactTime(area.startPs)},${formatExactTime(area.endPs - area.startPs)}` });
+  }
+
+  /** Escape: the topmost thing only. False when there was nothing to close. */
+  closeTop(): boolean {
+    const { goToOpen, area, selection } = this.store.get();
+    if (goToOpen) this.store.set({ goToOpen: false });
+    else if (this.engine.cursorPs !== null) {
+      this.engine.cursorPs = null;
+      this.engine.invalidate();
+    } else if (area !== null) this.setArea(null);
+    else if (selection !== null) this.navigator.select(null);
+    else return false;
+    return true;
+  }
+
+  // ---- server ------------------------------------------------------------------------------------------------------
+
+  private async fetchTile(address: { chunk: string; level: number; index: number }, signal: AbortSignal): Promise<ArrayBuffer> {
+    try {
+      return await api.tile(this.sessionId, address.chunk, address.level, address.index, this.version, { signal });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409) throw new VersionChangedError();
+      throw error;
+    }
+  }
+
+  private async loadLines(): Promise<void> {
+    window.clearTimeout(this.timer);
+    try {
+      const answer = await api.lines(this.sessionId, { signal: this.stop.signal });
+      if (this.stop.signal.aborted) return;
+      this.version = answer.version;
+      this.engine.setLines(answer);
+      if (!this.started) this.restore();
+      this.store.set({ phase: 'ready', error: null, complete: answer.complete });
+      if (!answer.complete) this.again(POLL_MS[Math.min(this.polls++, POLL_MS.length - 1)]!);
+    } catch (error) {
+      if (isAbort(error)) return;
+      const apiError = toApiError(error);
+      this.store.set({ error: apiError.body, phase: this.started ? 'ready' : 'failed' });
+      if (apiError.lostConnection) this.again(RETRY_MS);
+    }
+  }
+
+  private again(delayMs: number): void {
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => void this.loadLines(), delayMs);
+  }
+
+  // ---- URL ---------------------------------------------------------------------------------------------------------
+
+  /** The view that the address describes; once, when the lines are known. */
+  private restore(): void {
+    this.started = true;
+    const { engine, navigator } = this;
+    const view = viewFromText(readKey('v') ?? '');
+    if (view !== null) engine.jump(view);
+    const selection = readKey('sel');
+    if (selection !== null) navigator.select(selection, { push: false, reveal: view === null });
+    const top = /^([^,]+),(-?\d+)$/.exec(readKey('top') ?? '');
+    const track = top === null ? null : engine.layout.find(top[1]!);
+    if (track !== null) engine.scrollTo(track.y + Number(top![2]));
+    const query = readKey('q');
+    if (query !== null) navigator.search(query);
+  }
+
+  /** Back and Forward: take what differs. */
+  followUrl(): void {
+    if (!this.started) return;
+    const { engine, navigator, store } = this;
+    const view = viewFromText(readKey('v') ?? '');
+    if (view !== null && viewToText(view) !== viewToText(engine.motion.target)) engine.glide(view);
+    const selection = readKey('sel');
+    if (selection !== store.get().selection) navigator.select(selection, { push: false });
+    const query = readKey('q') ?? '';
+    if (query !== store.get().query) navigator.search(query);
+    const toggled = readKey('open') ?? '';
+    if (toggled !== toggledToText(engine.toggledIds)) engine.setToggled(toggledFromText(toggled));
+    const area = areaFromText(readKey('area'));
+    const known = store.get().area;
+    if (area?.startPs !== known?.startPs || area?.endPs !== known?.endPs) store.set({ area });
+  }
+
+  private writeUrl(): void {
+    if (!this.started) return;
+    const { engine } = this;
+    const top = engine.layout.tracks[engine.layout.indexAt(engine.scrollPx)];
+    this.url.replaceSoon({
+      v: viewToText(engine.view),
+      open: toggledToText(engine.toggledIds),
+      top: top === undefined || engine.scrollPx === 0 ? null : `${top.id},${engine.scrollPx - top.y}`,
+    });
+  }
+}
+
+function areaFromText(text: string | null): TimeSpan | null {
+  const [start, duration] = (text ?? '').split(',');
+  const startPs = parseTime(start ?? '', 'ps');
+  const durationPs = parseTime(duration ?? '', 'ps');
+  return startPs === null || durationPs === null || durationPs <= 0 ? null : { startPs, endPs: startPs + durationPs };
+}
