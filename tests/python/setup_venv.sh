@@ -29,7 +29,8 @@ requirements=$here/requirements-$set_name.txt
 [ -f "$requirements" ] || die "$requirements is missing"
 
 stamp=$target/.strobe-stamp
-wanted=$(cat "$requirements" "$0" | sha256sum | cut -d' ' -f1)-${STROBE_PYTHON-auto}
+layout=1 # raised when this script starts to make environments differently
+wanted=$layout-$(sha256sum <"$requirements" | cut -d' ' -f1)-${STROBE_PYTHON-auto}
 
 is_current() {
   # The interpreter is a link out of the environment: a system upgrade can leave it dangling.
