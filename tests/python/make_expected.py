@@ -4,10 +4,10 @@
 
 For every profile below <corpus>/sessions (../shared/data from the repository root, or
 $STROBE_CORPUS) the file holds, per plane and line, the counts, the first and last time and the
-sums that xplane_reader.py finds; for every JAX trace.json.gz the same per process and thread.
-Only counts and names are kept, no event. --check compares instead of writing and exits with 1
-when something differs. Cost: about ten seconds, 1 GB of memory for the two-million-event file.
-Limits: Riegeli files are only listed (reading them takes a reader of their own).
+sums that xplane_reader.py finds; for every JAX trace.json.gz the same per process and thread;
+for a Riegeli file its records counted as one profile (riegeli_reader.py). Only counts and names
+are kept, no event. --check compares instead of writing and exits with 1 on a difference.
+Cost: about ten seconds, 1 GB of memory for the two-million-event file.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import json
 import os
 import sys
 
+import riegeli_reader
 import xplane_reader
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -99,6 +100,8 @@ def expect_file(path):
     record = {"kind": kind, "size_bytes": os.path.getsize(path), "sha256": digest}
     if kind == "xplane":
         record.update(expect_xplane(path))
+    elif kind == "riegeli":
+        record.update(riegeli_reader.merge_lines(riegeli_reader.read(path)))
     elif kind == "trace_json":
         record.update(expect_trace_json(path))
     return record
