@@ -107,7 +107,7 @@ def records(data):
             yield values[at_value:at_value + size]
             at_value += size
         if at_value != len(values):
-            raise RiegeliError(f"chunk {number}: {len(values) - at_value} bytes belong to no record")
+            raise RiegeliError(f"chunk {number}: {len(values) - at_value} bytes left over")
 
 
 def read(path):

@@ -14,6 +14,7 @@ import getpass
 import os
 import re
 import socket
+import sys
 import tempfile
 
 import xplane_reader
@@ -129,13 +130,19 @@ def disagreements(facts, observation):
     return problems
 
 
-def leaks(data, *forbidden):
-    """Texts in `data` that tell of the machine it was made on, its users or its folders."""
+def own_words():
+    """What would name this machine, its user or its folders if it were found in a profile."""
     words = [os.path.expanduser("~"), tempfile.gettempdir(), getpass.getuser() + "@",
-             "site-packages", "dist-packages", *forbidden]
+             os.path.realpath(sys.prefix)]
     if len(socket.gethostname()) >= 4:  # a shorter name is found in any data by chance
         words.append(socket.gethostname())
-    found = sorted({word for word in words if len(word) > 1 and word.encode() in data})
+    return [word for word in words if len(word) > 1]
+
+
+def leaks(data, *forbidden):
+    """Words and paths in `data` that tell where it was made: nothing but the job's own folder."""
+    words = ["site-packages", "dist-packages", "/tmp/", "/home/", *forbidden]
+    found = sorted({word for word in words if word.encode() in data})
     for path in set(re.findall(rb"(?:/[\w.+-]+){2,}\.(?:py|so|cc|json|pb)\b", data)):
         if not path.startswith((JOB_FOLDER, COMPILER_SOURCES)):
             found.append(path.decode())

@@ -57,7 +57,7 @@ def test_planted_facts_show(sample):
 def test_nothing_tells_of_the_machine(sample):
     for _, path, _ in files_of(sample):
         data = xplane_reader.read_bytes(path)
-        assert sample_truth.leaks(data, make_expected.REPOSITORY) == []
+        assert sample_truth.leaks(data) == []
 
 
 def test_the_straggler_shows_as_waiting_on_the_other_host():
