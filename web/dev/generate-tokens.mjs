@@ -2,8 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const themeDir = fileURLToPath(new URL('../src/theme/', import.meta.url));
-
 export function tokensToCss(tokens) {
   const block = (theme, pad) =>
     Object.entries(tokens.themes[theme]).map(([name, value]) => `${pad}--${name}: ${value};`).join('\n');
@@ -20,7 +18,8 @@ export function tokensToCss(tokens) {
   return lines.join('\n') + '\n';
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1]?.endsWith('generate-tokens.mjs')) {
+  const themeDir = fileURLToPath(new URL('../src/theme/', import.meta.url));
   const tokens = JSON.parse(readFileSync(themeDir + 'tokens.json', 'utf8'));
   writeFileSync(themeDir + 'tokens.css', tokensToCss(tokens));
 }

@@ -37,7 +37,9 @@ const report = (text) => {
 };
 const page = context.pages()[0] ?? (await context.newPage());
 await page.addInitScript((choice) => localStorage.setItem('strobe.theme', choice), theme);
-page.on('console', (message) => message.type() === 'error' && report('console: ' + message.text()));
+// A 404 that the page itself explains is no fault of the page.
+page.setDefaultTimeout(8000);
+page.on('console', (message) => message.type() === 'error' && !/^Failed to load resource/.test(message.text()) && report('console: ' + message.text()));
 page.on('pageerror', (error) => report('page error: ' + error.message));
 page.on('requestfailed', (request) => request.failure()?.errorText !== 'net::ERR_ABORTED' && report('failed: ' + request.url()));
 page.on('request', (request) => {

@@ -87,7 +87,7 @@ export function App() {
         <SessionShell key={sessionId} sessionId={sessionId} tool={tool} unknownTool={route.page === 'unknown_tool' ? route.tool : null} folded={folded} onFold={toggleFold} onDetail={setDetail} />
       ) : (
         <>
-          <HomeRail count={count ?? ''} folded={folded} onFold={toggleFold} />
+          <HomeRail count={count ?? ' '} folded={folded} onFold={toggleFold} />
           <main className="main">
             <ConnectionBanner />
             {route.page === 'not_found' ? (

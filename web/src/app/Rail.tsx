@@ -33,7 +33,7 @@ function Fold({ folded, onFold }: { folded: boolean; onFold: () => void }) {
       <button type="button" className="rail-item" onClick={onFold} title={keyHint('app.rail')} aria-pressed={folded} aria-label={folded ? 'Unfold the tool rail' : 'Fold the tool rail'}>
         <Icon name="fold" />
         <span className="name">Fold</span>
-        <span className="figure">{keyLabel('app.rail')}</span>
+        <span className="figure kbd">{keyLabel('app.rail')}</span>
       </button>
     </div>
   );
@@ -80,7 +80,7 @@ export function HomeRail({ count, folded, onFold }: { count: ReactNode; folded: 
     <nav className="rail" aria-label="Places">
       <ul>
         <li>
-          <Link to="/" className="rail-item" aria-current="page" title={keyHint('go.sessions')}>
+          <Link to="/" className="rail-item" aria-current={count === '' ? undefined : 'page'} title={keyHint('go.sessions')}>
             <Icon name="sessions" />
             <span className="name">Sessions</span>
             <span className="figure">{count}</span>

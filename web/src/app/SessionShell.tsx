@@ -14,7 +14,7 @@ import { ErrorNotice, Skeleton } from '../ui/states';
 import { usePolled, useResource } from '../ui/useResource';
 import { ConnectionBanner } from './ConnectionBanner';
 import { LostPage } from './LostPage';
-import { type Figure, SessionRail } from './Rail';
+import { type Figure, HomeRail, SessionRail } from './Rail';
 
 const TimelinePage = lazy(() => import('../timeline/TimelinePage'));
 
@@ -76,7 +76,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   if (polled.error && !detail && polled.error.status === 404) {
     return (
       <>
-        <nav className="rail" aria-label="Tools" />
+        <HomeRail count="" folded={folded} onFold={onFold} />
         <main className="main">
           <LostPage title="There is no such session">
             No session has the id <code>{sessionId}</code>. It may have been deleted, or the server looks at another directory now.

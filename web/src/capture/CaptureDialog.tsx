@@ -1,6 +1,6 @@
 // Profile a running job now: which processes, how long, how deep, where to. After the start the same dialog shows what
 // each target does; closing it does not stop the capture.
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useEffect, useId, useState } from 'react';
 import { ApiError, toApiError } from '../api/client';
 import type { CaptureTarget, Operation, ServerConfig, TargetState } from '../api/types';
 import { exactBytes, formatBytes, plural } from '../format/format';
@@ -8,7 +8,7 @@ import { keyLabel } from '../keys/table';
 import { navigate, sessionPath } from '../state/router';
 import { Dialog } from '../ui/Dialog';
 import { Icon, type IconName } from '../ui/Icon';
-import { ErrorNotice, Field } from '../ui/states';
+import { ErrorNotice, Field, Select } from '../ui/states';
 import { type CaptureForm, checkForm, emptyForm, type FormErrors, hostLevels, splitTargets } from './form';
 import { cancelCapture, openCapture, setCaptureDialog, startCapture, useCaptures } from './store';
 import './capture.css';
@@ -77,7 +77,7 @@ function FormDialog({ config, onClose }: { config: ServerConfig | null; onClose:
           {disabled && (
             <div className="notice lossy">
               <Icon name="partial" />
-              <div className="grow">Capture is switched off on this server. Start it without --no-capture to use it.</div>
+              <div className="grow">Capture is switched off on this server.</div>
             </div>
           )}
           <Field label="Targets" hint={errors.targets ? <span className="crit">{errors.targets}</span> : 'Profiler servers as HOST:PORT, one or more. In the job: jax.profiler.start_server(9012)'}>
@@ -88,33 +88,16 @@ function FormDialog({ config, onClose }: { config: ServerConfig | null; onClose:
               <input className="input" inputMode="decimal" value={form.seconds} aria-invalid={errors.seconds !== undefined} onChange={(event) => set({ seconds: event.target.value })} />
             </Field>
             <Field label="Host events">
-              <select className="select" value={form.hostLevel} onChange={(event) => set({ hostLevel: Number(event.target.value) })}>
-                {hostLevels.map((level) => (
-                  <option key={level.value} value={level.value}>
-                    {level.label}
-                  </option>
-                ))}
-              </select>
+              <Select value={String(form.hostLevel)} onChange={(value) => set({ hostLevel: Number(value) })} choices={hostLevels.map((level) => ({ value: String(level.value), label: level.label }))} />
             </Field>
-            <Field label="Device events">
-              <OnOff value={form.device} onChange={(device) => set({ device })} />
-            </Field>
-            <Field label="Python calls">
-              <OnOff value={form.python} onChange={(python) => set({ python })} />
-            </Field>
+            <OnOff label="Device events" value={form.device} onChange={(device) => set({ device })} />
+            <OnOff label="Python calls" value={form.python} onChange={(python) => set({ python })} />
           </div>
           {form.python && <p className="muted">Python calls slow the job down noticeably while it is recorded.</p>}
           <div className="capture-where">
             {config && config.roots.length > 1 && (
               <Field label="Into">
-                <select className="select" value={form.root} onChange={(event) => set({ root: event.target.value })}>
-                  <option value="">{config.roots[0]}</option>
-                  {config.roots.slice(1).map((root) => (
-                    <option key={root} value={root}>
-                      {root}
-                    </option>
-                  ))}
-                </select>
+                <Select value={form.root} onChange={(root) => set({ root })} choices={config.roots.map((root, i) => ({ value: i === 0 ? '' : root, label: root }))} />
               </Field>
             )}
             <Field label="Run" hint={errors.run ? <span className="crit">{errors.run}</span> : config?.roots.length === 1 ? `Below ${config.roots[0]}; empty: the directory itself.` : 'Empty: the directory itself.'}>
@@ -139,12 +122,18 @@ function FormDialog({ config, onClose }: { config: ServerConfig | null; onClose:
   );
 }
 
-function OnOff({ value, onChange }: { value: boolean; onChange: (value: boolean) => void }) {
+function OnOff({ label, value, onChange }: { label: string; value: boolean; onChange: (value: boolean) => void }) {
+  const name = useId();
   return (
-    <select className="select" value={value ? 'on' : 'off'} onChange={(event) => onChange(event.target.value === 'on')}>
-      <option value="on">On</option>
-      <option value="off">Off</option>
-    </select>
+    <fieldset className="field segmented">
+      <legend className="label">{label}</legend>
+      {[true, false].map((one) => (
+        <label key={String(one)}>
+          <input type="radio" name={name} checked={value === one} onChange={() => onChange(one)} />
+          <span>{one ? 'On' : 'Off'}</span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

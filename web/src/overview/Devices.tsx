@@ -35,11 +35,7 @@ export function Devices({ overview }: { overview: Overview | null }) {
     <section className="panel">
       <header>
         <h2>Devices</h2>
-        {devices.length > 0 && (
-          <span className="aside">
-            <HeatLegend />
-          </span>
-        )}
+        {devices.length > 0 && <span className="aside">{devices.length > mostBars ? <HeatLegend /> : 'busy share of the window'}</span>}
       </header>
       {!overview && (
         <div className="strip-list">
@@ -77,7 +73,7 @@ function Bars({ devices, withHost }: { devices: readonly OverviewDevice[]; withH
             {withHost && <span className="muted">{device.host} </span>}
             {shortName(device.plane)}
           </span>
-          <span className="strip-bar">{device.busy_share !== null && <span style={{ width: `${Math.min(1, device.busy_share) * 100}%`, background: `var(--heat-${heatIndex(device.busy_share)})` }} />}</span>
+          <span className="strip-bar">{device.busy_share !== null && <span style={{ width: `${Math.min(1, device.busy_share) * 100}%` }} />}</span>
           <span className="strip-share">{formatShare(device.busy_share)}</span>
         </li>
       ))}

@@ -30,7 +30,7 @@ export function OverviewPage({ sessionId, detail, overview, completeness }: Over
       <h1 className="visually-hidden">Overview</h1>
       {overview.error && !overview.error.lostConnection && !unreadable && <ErrorNotice what="The overview could not be made." error={overview.error} onRetry={overview.reload} />}
       {unreadable && detail && <Unreadable detail={detail} />}
-      {lossy && record && <Losses record={record} most={3} />}
+      {lossy && record && !unreadable && <Losses record={record} most={3} />}
       {!unreadable && (
         <>
           <Kpis overview={overview.value} />
@@ -58,7 +58,7 @@ function Unreadable({ detail }: { detail: SessionDetail }) {
       <div className="grow prose">
         <strong>{detail.state === 'empty' ? 'This session has no profile.' : 'Nothing of this session could be read.'}</strong> {detail.state_reason}
         <div>
-          <Link to={sessionPath(detail.id, 'files')}>What was found, byte by byte</Link>
+          <Link to={sessionPath(detail.id, 'files')}>What was found in its files</Link>
         </div>
       </div>
     </div>

@@ -90,6 +90,27 @@ export const stateMeaning: Readonly<Record<SessionState, string>> = {
   unread: 'Not opened yet, so not judged.',
 };
 
+interface SelectProps {
+  value: string;
+  choices: readonly { value: string; label: string }[];
+  onChange: (value: string) => void;
+}
+
+export function Select({ value, choices, onChange }: SelectProps) {
+  return (
+    <span className="select-wrap">
+      <select className="select" value={value} onChange={(event) => onChange(event.target.value)}>
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+      <Icon name="chevron" />
+    </span>
+  );
+}
+
 export function Field({ label, hint, children }: { label: string; hint?: ReactNode; children: ReactNode }) {
   return (
     <label className="field">
