@@ -101,16 +101,16 @@ function Facts({ detail, picked, session }: { detail: EventDetail | null; picked
       )}
       <dl>
         <Fact label="Start" value={detail && formatTimeAt(detail.start_ps, 1e3)} exact={detail && exactTime(detail.start_ps)} />
-        <Fact label="Duration" value={detail && formatTime(detail.duration_ps)} exact={detail && exactTime(detail.duration_ps)} strong />
-        <Fact label="Self time" value={detail && formatTime(detail.self_ps)} exact={detail && exactTime(detail.self_ps)} note={detail && shareNote(detail)} />
-        <Fact label="Depth" value={detail && (detail.depth === null ? '\u2013' : String(detail.depth))} />
-        {detail !== null && (detail.occurrences ?? 1) > 1 && <Fact label="Occurrences" value={formatCount(detail.occurrences)} />}
         <Fact label="Line" value={detail && detail.line} />
+        <Fact label="Duration" value={detail && formatTime(detail.duration_ps)} exact={detail && exactTime(detail.duration_ps)} strong />
         <Fact label="Process" value={detail && `${detail.plane}${detail.host === '' ? '' : ` on ${detail.host}`}`} />
+        <Fact label="Self time" value={detail && formatTime(detail.self_ps)} exact={detail && exactTime(detail.self_ps)} note={detail && shareNote(detail)} />
         <dt>Parent</dt>
         <dd>
           {detail === null ? <span className="skeleton" /> : detail.parent === null ? <span className="muted">none</span> : <Parent id={detail.parent} session={session} />}
         </dd>
+        <Fact label="Depth" value={detail && (detail.depth === null ? '\u2013' : String(detail.depth))} />
+        {detail !== null && (detail.occurrences ?? 1) > 1 && <Fact label="Stands for" value={`${formatCount(detail.occurrences)} occurrences`} />}
       </dl>
       {detail !== null && detail.full_name !== '' && detail.full_name !== null && detail.full_name !== detail.name && (
         <div className="tl-full-name">

@@ -68,15 +68,16 @@ function Stage({ store, session }: { store: TimelineStore; session: TimelineSess
   const phase = useStore(store, (state) => state.phase);
   return (
     <div className="tl-stage">
-      <div className="tl-corner tl-corner-minimap label">Whole session</div>
+      <div className="tl-corner tl-corner-minimap">
+        <span className="label">Whole session</span>
+        <span className="tl-total" data-part="total" />
+      </div>
       <div className="tl-minimap">
         <canvas data-part="minimap" aria-hidden="true" />
       </div>
       <div className="tl-corner tl-corner-ruler">
         <span className="tl-left-edge" data-part="left-edge" title="Time at the left edge" />
-        <span className="tl-anchor" title="Ticks count from here">
-          ticks from <span data-part="anchor" />
-        </span>
+        <span className="tl-anchor" data-part="anchor" title="The ruler's ticks count from here" />
       </div>
       <div className="tl-ruler">
         <canvas data-part="ruler" aria-hidden="true" />
@@ -120,6 +121,7 @@ function findElements(root: HTMLElement): Elements {
     labels: part('labels'),
     anchor: part('anchor'),
     leftEdge: part('left-edge'),
+    total: part('total'),
     scrollTrack: part('scroll-track'),
     scrollThumb: part('scroll-thumb'),
   };

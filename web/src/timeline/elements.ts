@@ -10,6 +10,7 @@ export interface Elements {
   readonly labels: HTMLElement;
   readonly anchor: HTMLElement; // the time from which the ruler counts
   readonly leftEdge: HTMLElement;
+  readonly total: HTMLElement; // length of the session
   readonly scrollTrack: HTMLElement;
   readonly scrollThumb: HTMLElement;
 }

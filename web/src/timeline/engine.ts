@@ -4,6 +4,7 @@
 //   const engine = new Engine(elements, source, store, options);
 //   engine.setLines(answer, version); engine.glide(view); engine.dispose();
 
+import { formatTime } from '../format/format';
 import type { ResolvedTheme } from '../theme/tokens';
 import type { Elements } from './elements';
 import { LabelColumn } from './labelColumn';
@@ -19,6 +20,7 @@ import { SearchMark } from './searchMark';
 import type { TimelineStore } from './state';
 import { TileCache } from './tileCache';
 import { TileLoader, type TileSource } from './tileLoader';
+import { makeRuler } from './ticks';
 import { wantedTiles } from './want';
 import { fitSpan, fullView, sameView, timeToX, xToTime, type TimeSpan, type View } from './view';
 
@@ -28,6 +30,7 @@ export interface EngineOptions {
   readonly theme: ResolvedTheme;
   readonly onRest: () => void; // view, scroll or folding changed and came to rest: write the URL
   readonly onVersionChanged: () => void;
+  readonly onMoved: () => void; // something else is under the pointer now
 }
 
 /** While the view moves, tiles are asked for at most this often: levels that only flash by are not fetched. */
@@ -150,6 +153,7 @@ export class Engine {
       this.motion.setWindow(trace);
       if (wasAll) this.motion.jump(fullView(trace));
     }
+    this.elements.total.textContent = formatTime(trace.endPs - trace.startPs);
     this.relayout();
   }
 
@@ -240,6 +244,7 @@ export class Engine {
     if (before !== this.scrollPx) {
       this.wantSoon();
       this.rest();
+      this.options.onMoved();
     }
     this.invalidate();
   }
@@ -264,6 +269,7 @@ export class Engine {
 
   private moved(): void {
     this.rest();
+    this.options.onMoved();
     this.invalidate();
   }
 
@@ -315,7 +321,10 @@ export class Engine {
   private frame(nowMs: number): void {
     this.frameId = 0;
     const moved = this.motion.step(nowMs);
-    if (moved) this.rest();
+    if (moved) {
+      this.rest();
+      this.options.onMoved();
+    }
     if (moved || !this.resting) this.wantThrottled(nowMs);
     this.draw();
     if (this.motion.moving) {
@@ -329,14 +338,15 @@ export class Engine {
 
   private draw(): void {
     this.cache.beginFrame();
-    const input = this.sceneInput();
+    const ruler = makeRuler(this.view, this.width);
+    const input = this.sceneInput(ruler.ticks.filter((tick) => tick.label !== '').map((tick) => tick.x));
     const frame = this.scene.build(input);
     this.lastFrame = frame;
     this.renderer.draw(frame.buffer, this.palette);
     const { area, detail, selection } = this.store.get();
     this.overlay.draw({
       view: input.view, widthPx: this.width, heightPx: this.height, pixelRatio: this.ratio, palette: this.palette,
-      labels: frame.labels, selection: this.selectionBox(), hover: this.hovered === null ? null : boxOf(this.hovered), area,
+      labels: frame.labels, ruler, selection: this.selectionBox(), hover: this.hovered === null ? null : boxOf(this.hovered), area,
       crosshairX: this.cursorPs === null ? null : timeToX(input.view, this.width, this.cursorPs),
     });
     this.minimap.draw({
@@ -345,7 +355,7 @@ export class Engine {
     });
     const selectedLine = splitEventId(selection ?? detail?.id ?? '')?.line ?? '';
     this.labels.update(this.layout, this.scrollPx, this.height, selectedLine);
-    this.elements.anchor.textContent = anchorLabel(input.view, this.width);
+    this.elements.anchor.textContent = anchorLabel(ruler);
     this.elements.leftEdge.textContent = leftEdgeLabel(input.view, this.width);
     this.updateScrollbar();
     this.updateHooks(frame);
@@ -366,10 +376,10 @@ export class Engine {
     });
   }
 
-  private sceneInput(): SceneInput {
+  private sceneInput(gridX: readonly number[] = []): SceneInput {
     return {
       view: this.motion.view, window: this.motion.window, layout: this.layout, cache: this.cache, widthPx: this.width,
-      heightPx: this.height, scrollPx: this.scrollPx, pixelRatio: this.ratio, edges: this.theme !== 'dark', mark: this.mark,
+      heightPx: this.height, scrollPx: this.scrollPx, pixelRatio: this.ratio, edges: this.theme !== 'dark', mark: this.mark, gridX,
     };
   }
 

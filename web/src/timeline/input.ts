@@ -75,7 +75,6 @@ export class PointerInput {
       if (dy !== 0) engine.scrollTo(engine.scrollPx + dy);
       if (dx !== 0) engine.jump(panBy(engine.motion.target, engine.window, dx, engine.widthPx));
     }
-    if (this.engine.pointer !== null) this.hover(this.engine.pointer.x, this.engine.pointer.y);
   }
 
   private onDown(event: PointerEvent, target: HTMLElement, kind: Drag['kind']): void {
@@ -90,7 +89,7 @@ export class PointerInput {
 
   private onMove(event: PointerEvent): void {
     const { x, y } = this.place(event);
-    this.engine.pointer = { x, y };
+    this.engine.pointer = event.currentTarget === this.elements.body ? { x, y } : null;
     const drag = this.drag;
     if (drag === null) {
       if (event.currentTarget === this.elements.body) this.hover(x, y);
@@ -153,10 +152,21 @@ export class PointerInput {
     this.engine.invalidate();
   }
 
-  private leave(): void {
-    this.engine.pointer = null;
+  /** The view moves: what was under the pointer is elsewhere now. */
+  clearHover(): void {
     this.engine.hovered = null;
     this.tooltip.hide();
+  }
+
+  /** The view has come to rest under a pointer that did not move. */
+  hoverAgain(): void {
+    const { pointer } = this.engine;
+    if (pointer !== null && this.drag === null) this.hover(pointer.x, pointer.y);
+  }
+
+  private leave(): void {
+    this.engine.pointer = null;
+    this.clearHover();
     this.engine.invalidate();
   }
 

@@ -14,6 +14,8 @@ export const MINIMAP_PX = 48;
 export const MAX_STRIPS = 8;
 const TOP_PX = 14; // search density
 const BOTTOM_PX = 4;
+/** Deeper rows would only thin out what the first ones show. */
+const MAX_ROWS_SHOWN = 4;
 
 export interface MinimapInput {
   readonly window: TimeSpan;
@@ -105,7 +107,8 @@ export class Minimap {
         context.fillStyle = mixedCss(palette, walker.category, Math.round(80 + 175 * walker.share));
         context.fillRect(walker.x0, y, Math.max(1, walker.x1 - walker.x0), barHeight);
       }, false);
-      this.walker.walk(segments, slots, 0);
+      // Inner rows go over outer ones: the leaves say what was done.
+      for (let row = 0; row < MAX_ROWS_SHOWN; ++row) this.walker.walk(segments, slots, row);
     });
   }
 

@@ -18,7 +18,7 @@ const HIT_PAGE = 1000;
 /** Lines asked when a view has no events: more requests than this would be felt. */
 const MAX_NEAREST_LINES = 12;
 
-type Purpose = 'detail' | 'neighbour' | 'search' | 'runs' | 'nearest';
+type Purpose = 'detail' | 'fit' | 'neighbour' | 'search' | 'runs' | 'nearest';
 
 export class Navigator {
   private readonly running = new Map<Purpose, AbortController>();
@@ -109,10 +109,15 @@ export class Navigator {
   }
 
   fitSelection(): void {
-    const { area, detail } = this.store.get();
+    const { area, selection } = this.store.get();
     if (area !== null) this.engine.fitTo(area);
-    else if (detail !== null) this.engine.fitTo({ startPs: detail.start_ps, endPs: detail.start_ps + detail.duration_ps });
-    else this.notice('Nothing is selected.');
+    else if (selection === null) this.notice('Nothing is selected.');
+    else {
+      void this.quietly(async () => {
+        const detail = await this.detailOf(selection, this.begin('fit'));
+        this.engine.fitTo({ startPs: detail.start_ps, endPs: detail.start_ps + detail.duration_ps });
+      });
+    }
   }
 
   // ---- walking -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import { BAR_PX } from './layout';
 import type { Palette } from './palette';
 import type { Label } from './scene';
 import { TextFitter } from './textFit';
-import { makeRuler, spanLabel, type Ruler } from './ticks';
+import { spanLabel, type Ruler } from './ticks';
 import { formatTimeAt } from './time';
 import { timeToX, type TimeSpan, type View } from './view';
 
@@ -28,6 +28,7 @@ export interface OverlayInput {
   readonly pixelRatio: number;
   readonly palette: Palette;
   readonly labels: readonly Label[];
+  readonly ruler: Ruler;
   readonly selection: Box | null;
   readonly hover: Box | null;
   readonly area: TimeSpan | null;
@@ -60,30 +61,23 @@ export class Overlay {
   }
 
   draw(input: OverlayInput): void {
-    const ruler = makeRuler(input.view, input.widthPx);
     const context = prepare(this.canvas, input.widthPx, input.heightPx, input.pixelRatio);
     if (context === null) return;
-    this.drawGrid(context, input, ruler);
     this.drawLabels(context, input);
     if (input.area !== null) this.drawArea(context, input, input.area);
     if (input.hover !== null) this.outline(context, input.hover, input.palette.text, 1);
-    if (input.selection !== null) this.outline(context, input.selection, input.palette.accent, 2);
+    if (input.selection !== null) {
+      // A ring of the lane's colour keeps the frame apart from bars of the accent's hue.
+      this.outline(context, input.selection, input.palette.surface, 4);
+      this.outline(context, input.selection, input.palette.accent, 2);
+    }
     if (input.crosshairX !== null) {
       context.fillStyle = input.palette.accent;
       context.globalAlpha = 0.6;
       context.fillRect(Math.round(input.crosshairX), 0, 1, input.heightPx);
       context.globalAlpha = 1;
     }
-    this.drawRuler(input, ruler);
-  }
-
-  private drawGrid(context: CanvasRenderingContext2D, input: OverlayInput, ruler: Ruler): void {
-    context.fillStyle = input.palette.line;
-    context.globalAlpha = 0.55;
-    for (const tick of ruler.ticks) {
-      if (tick.label !== '') context.fillRect(Math.round(tick.x), 0, 1, input.heightPx);
-    }
-    context.globalAlpha = 1;
+    this.drawRuler(input, input.ruler);
   }
 
   private drawLabels(context: CanvasRenderingContext2D, input: OverlayInput): void {
@@ -157,13 +151,12 @@ export class Overlay {
   }
 }
 
-/** "12.300 s": the anchor from which the ruler's ticks count, as fine as its ticks. */
-export function anchorLabel(view: View, widthPx: number): string {
-  const ruler = makeRuler(view, widthPx);
-  return formatTimeAt(ruler.anchorPs, ruler.stepPs);
+/** "ticks from 12.300 s": the time from which the ruler's ticks count; nothing when they are absolute. */
+export function anchorLabel(ruler: Ruler): string {
+  return ruler.anchorPs === 0 ? '' : `ticks from ${formatTimeAt(ruler.anchorPs, ruler.stepPs)}`;
 }
 
 /** "12.304 512 s": where the left edge is, to the pixel. */
 export function leftEdgeLabel(view: View, widthPx: number): string {
-  return formatTimeAt(Math.max(0, view.startPs), Math.max(1, view.durationPs / widthPx));
+  return view.startPs <= 0 ? '0 s' : formatTimeAt(view.startPs, Math.max(1, view.durationPs / widthPx));
 }

@@ -25,6 +25,7 @@ export interface SceneInput {
   readonly pixelRatio: number;
   readonly edges: boolean; // light theme: a 1 px inner edge keeps bars apart from white
   readonly mark: SearchMark | null;
+  readonly gridX: readonly number[]; // CSS pixels of the ruler's named ticks
 }
 
 export interface Label {
@@ -92,6 +93,7 @@ export class Scene {
 
   build(input: SceneInput): Frame {
     this.start(input);
+    for (const x of input.gridX) this.fill(Math.round(x), Math.round(x) + 1, 0, input.heightPx, COLOUR_LINE, 140);
     this.forVisibleTracks((track) => this.drawTrack(track));
     return {
       buffer: this.buffer, labels: this.labels, bars: this.bars, anyEvent: this.anyEvent, unloaded: this.unloaded,
@@ -182,9 +184,9 @@ export class Scene {
     return (ps - view.startPs - view.fractionPs) * ((widthPx * pixelRatio) / view.durationPs);
   }
 
-  private fill(x0: number, x1: number, y: number, height: number, colour: number): void {
+  private fill(x0: number, x1: number, y: number, height: number, colour: number, strength = 255): void {
     const ratio = this.input.pixelRatio;
-    this.buffer.push(x0 * ratio, x1 * ratio, Math.round(y * ratio), Math.max(1, Math.round(height * ratio)), colour, 255, 0);
+    this.buffer.push(x0 * ratio, x1 * ratio, Math.round(y * ratio), Math.max(1, Math.round(height * ratio)), colour, strength, 0);
   }
 
   private coverOf(chunk: string): readonly Segment[] {

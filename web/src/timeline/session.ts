@@ -29,7 +29,7 @@ export interface UrlWriter {
 export class TimelineSession {
   readonly engine: Engine;
   readonly navigator: Navigator;
-  private readonly input: PointerInput;
+  private readonly input: PointerInput | undefined;
   private readonly tooltip: Tooltip;
   private readonly stop = new AbortController();
   private readonly removeHook: () => void;
@@ -47,8 +47,12 @@ export class TimelineSession {
       force2d: readKey('renderer') === '2d',
       reducedMotion: matchMedia('(prefers-reduced-motion: reduce)').matches,
       theme,
-      onRest: () => this.writeUrl(),
+      onRest: () => {
+        this.writeUrl();
+        this.input?.hoverAgain();
+      },
       onVersionChanged: () => void this.loadLines(),
+      onMoved: () => this.input?.clearHover(),
     });
     this.tooltip = new Tooltip(elements.body);
     this.navigator = new Navigator(sessionId, this.engine, store, (id) => url.push({ sel: id }));
@@ -63,7 +67,7 @@ export class TimelineSession {
     this.stop.abort();
     window.clearTimeout(this.timer);
     this.removeHook();
-    this.input.dispose();
+    this.input?.dispose();
     this.navigator.dispose();
     this.tooltip.dispose();
     this.engine.dispose();

@@ -4,8 +4,8 @@
 //   const fitter = new TextFitter((text) => context.measureText(text).width);
 //   fitter.fit('loop_convert_fusion.12', 90)   -> "loop_con…on.12"
 
-/** Shorter cuts say nothing. */
-const LEAST_LETTERS = 3;
+/** Shorter cuts say nothing: "do..1" could be anything. */
+const LEAST_LETTERS = 6;
 /** Names longer than this are cut before they are measured; no bar is that wide. */
 const MAX_LETTERS = 512;
 /** Kept fits; a screen has at most some hundreds, zooming makes new ones. */

@@ -1,7 +1,7 @@
 // Ticks of the time ruler: an absolute anchor at the left, ticks named by their distance from it.
 //
-// The anchor is a round time at or before the left edge and moves only when the view has crossed a whole
-// decade of ticks, so labels do not change while panning a little. With the anchor at zero, ticks are absolute.
+// Near zero the ticks are absolute. Further on ("12.304 512 s") they are named by their distance from an anchor, a round
+// time at or before the left edge, which moves by ten ticks at a time so that labels stay while panning a little.
 
 import { formatTime } from '../format/format';
 import { trimDecimals, unitFor } from './time';
@@ -43,9 +43,14 @@ function minorCount(stepPs: number): number {
   return 1;
 }
 
+/** Up to this many steps from zero an absolute label is as short as a relative one. */
+const MAX_ABSOLUTE_STEPS = 1000;
+/** The anchor moves by whole blocks of so many steps, so labels stay while panning within one. */
+const STEPS_PER_BLOCK = 10;
+
 function anchorFor(view: View, stepPs: number): number {
-  let block = stepPs >= MINUTE_PS ? 3600e12 : 1;
-  while (block < view.durationPs) block *= 10;
+  if (view.startPs < MAX_ABSOLUTE_STEPS * stepPs) return 0;
+  const block = STEPS_PER_BLOCK * stepPs;
   return Math.floor(view.startPs / block) * block;
 }
 
