@@ -22,9 +22,8 @@ namespace {
 // Decoded bytes are given back to the system in pieces of this size, so that a mapped line is never
 // wholly resident beside its columns.
 constexpr uint64_t kReleaseBytes = 32ull << 20;
-// Lines up to this are counted exactly; for longer ones a sample is enough.
-constexpr uint64_t kCountExactlyBytes = 64 * 1024;
-constexpr uint64_t kSampleBytes = 16 * 1024;
+// The number of events of a long line is estimated from so much of its beginning.
+constexpr uint64_t kSampleBytes = 64 * 1024;
 constexpr uint64_t kMaxEventsPerLine = std::numeric_limits<uint32_t>::max() - 1;
 
 // Tags as they stand in the bytes: field number << 3 | wire type.
@@ -86,6 +85,24 @@ inline const uint8_t* ReadEventFast(const uint8_t* at, const uint8_t* line_end, 
   return p == end ? end : nullptr;
 }
 
+// What the loop over events keeps in registers.
+struct Progress {
+  uint64_t count = 0;
+  int64_t previous_start = std::numeric_limits<int64_t>::min();
+  int64_t previous_duration = 0;
+  int64_t first_start = std::numeric_limits<int64_t>::max();
+  int64_t last_end = std::numeric_limits<int64_t>::min();
+  uint64_t out_of_order = 0;
+  uint64_t missing = 0;
+  bool must_sort = false;
+  bool nests = false;
+};
+
+EventColumns& ThreadScratch() {
+  thread_local EventColumns scratch;
+  return scratch;
+}
+
 class Decoder {
  public:
   Decoder(const LineDecodeInput& input, DecodedLine* out)
@@ -96,15 +113,16 @@ class Decoder {
         begin_(reinterpret_cast<const uint8_t*>(bytes_.data())),
         end_(begin_ + bytes_.size()),
         absent_name_(static_cast<uint32_t>(input.plane.event_metadata.size() - 1)),
+        max_events_(std::min(input.max_events, kMaxEventsPerLine)),
         base_ps_(input.line.base_ps) {}
 
   void Run() {
-    if (!Allocate(EstimateEvents())) {
-      out_.damage = OutOfMemoryDamage(PlaceAt(0));
-    } else {
+    if (Start()) {
       DecodeEvents();
+    } else {
+      out_.damage = OutOfMemoryDamage(PlaceAt(0));
     }
-    Release(released_, bytes_.size());
+    Release(bytes_.size());
     if (late_timestamp_) MoveToLateBase();
     Finish();
   }
@@ -114,23 +132,29 @@ class Decoder {
     return {input_.line.bytes.offset + offset, input_.plane.name, input_.line.label()};
   }
   uint64_t OffsetOf(const uint8_t* at) const { return static_cast<uint64_t>(at - begin_); }
+  // Lines beyond 4 GiB need a few more bits of each event's place.
+  bool high() const { return bytes_.size() > std::numeric_limits<uint32_t>::max(); }
+  int64_t* starts() { return columns_->start_ps.data(); }
+  int64_t* durations() { return columns_->duration_ps.data(); }
 
+  bool Start();
   uint64_t EstimateEvents() const;
-  bool Allocate(uint64_t capacity);
-  bool GrowTo(uint64_t capacity);
+  bool Resize(uint64_t capacity);
+  bool MakeRoom(uint64_t offset);
   void DecodeEvents();
   const uint8_t* DecodeRun(const uint8_t* at, const uint8_t* until);
-  const uint8_t* ReadFieldCarefully(const uint8_t* at);
+  const uint8_t* ReadFieldCarefully(const uint8_t* at, Event* event, bool* is_event);
   bool ReadEventCarefully(std::string_view record, uint64_t offset, Event* event);
   void ReadLineField(const WireField& field);
   void ReportOverrun(const WireReader& reader, uint64_t offset);
-  bool Append(const Event& event, uint64_t offset);
-  void Release(uint64_t from, uint64_t to);
+  void Saturate(int64_t offset_ps, int64_t* start, int64_t* duration);
+  void Release(uint64_t to);
   void MoveToLateBase();
   void Finish();
-  bool MakeRows(LineColumns* columns);
+  bool Place();
+  bool PlaceFromScratch(const RowLayout* layout);
   template <typename T>
-  bool Permute(const Column<uint32_t>& source, Column<T>* column);
+  std::span<const T> Permute(const RowLayout& layout, Column<T>* column);
 
   const LineDecodeInput& input_;
   DecodedLine& out_;
@@ -139,30 +163,22 @@ class Decoder {
   const uint8_t* const begin_;
   const uint8_t* const end_;
   const uint32_t absent_name_;
+  const uint64_t max_events_;
   int64_t base_ps_;
 
-  uint64_t count_ = 0;
+  EventColumns* columns_ = nullptr;  // the thread's scratch, or the line's own
   uint64_t capacity_ = 0;
+  Progress progress_;
   bool stopped_ = false;  // by damage or a limit
   uint64_t released_ = 0;
   std::optional<int64_t> late_timestamp_;
-
-  int64_t previous_start_ = std::numeric_limits<int64_t>::min();
-  int64_t previous_duration_ = 0;
-  int64_t first_start_ = std::numeric_limits<int64_t>::max();
-  int64_t last_end_ = std::numeric_limits<int64_t>::min();
-  uint64_t out_of_order_ = 0;
   uint64_t negative_ = 0;
   uint64_t saturated_ = 0;
-  uint64_t missing_ = 0;
-  bool must_sort_ = false;
-  bool nests_ = false;
   std::vector<uint32_t> untimed_;
 };
 
 uint64_t Decoder::EstimateEvents() const {
-  const bool exactly = bytes_.size() <= kCountExactlyBytes;
-  WireReader reader(exactly ? bytes_ : bytes_.substr(0, kSampleBytes));
+  WireReader reader(bytes_.substr(0, kSampleBytes));
   WireField field;
   uint64_t events = 0;
   uint64_t first = 0;
@@ -170,32 +186,63 @@ uint64_t Decoder::EstimateEvents() const {
     if (field.number != 4) continue;
     if (events++ == 0) first = field.offset;
   }
-  if (exactly) return events + 1;  // one more when the last is cut short
   const double each = static_cast<double>(reader.offset() - first) /
                       static_cast<double>(std::max<uint64_t>(events, 1));
   return static_cast<uint64_t>(static_cast<double>(bytes_.size()) / std::max(each, 2.0) * 1.04) +
          64;
 }
 
-bool Decoder::Allocate(uint64_t capacity) {
-  return GrowTo(std::min({capacity, input_.max_events, kMaxEventsPerLine}));
+bool Decoder::Start() {
+  // An event has at least two bytes.
+  uint64_t estimate = bytes_.size() / 2 + 1;
+  if (estimate > kScratchEvents) estimate = EstimateEvents();
+  columns_ = estimate <= kScratchEvents && !high() ? &ThreadScratch() : &out_.own;
+  if (columns_ == &out_.own) return Resize(std::min(estimate, max_events_));
+  if (columns_->event_offset.size() < kScratchEvents && !Resize(kScratchEvents)) return false;
+  capacity_ = std::min<uint64_t>(kScratchEvents, max_events_);
+  return true;
 }
 
-bool Decoder::GrowTo(uint64_t capacity) {
-  // Lines beyond 4 GiB need a few more bits of each event's place.
-  const bool high = bytes_.size() > std::numeric_limits<uint32_t>::max();
-  if (!out_.name.Resize(capacity) || !out_.start_ps.Resize(capacity) ||
-      !out_.duration_ps.Resize(capacity) || !out_.event_offset.Resize(capacity) ||
-      (high && !out_.event_offset_high.Resize(capacity))) {
+bool Decoder::Resize(uint64_t capacity) {
+  if (!columns_->name.Resize(capacity) || !columns_->start_ps.Resize(capacity) ||
+      !columns_->duration_ps.Resize(capacity) || !columns_->event_offset.Resize(capacity) ||
+      (high() && !columns_->event_offset_high.Resize(capacity))) {
     return false;
   }
   capacity_ = capacity;
   return true;
 }
 
-void Decoder::Release(uint64_t from, uint64_t to) {
-  if (bytes_.size() < kReleaseBytes || to <= from) return;
-  input_.source.Advise(input_.line.bytes.offset + from, to - from,
+// Called when the columns are full. False: the line ends here.
+bool Decoder::MakeRoom(uint64_t offset) {
+  if (capacity_ >= max_events_) {
+    out_.damage = LimitDamage(
+        fmt::format("The line has more than {} events, each of a few bytes.", max_events_),
+        PlaceAt(offset));
+    return false;
+  }
+  const uint64_t wanted = std::min(max_events_, capacity_ + capacity_ / 4 + 256);
+  EventColumns* scratch = columns_;
+  columns_ = &out_.own;
+  const uint64_t filled = capacity_;
+  if (!Resize(wanted)) {
+    // What was decoded so far is lost with the memory that it needs.
+    columns_ = scratch;
+    out_.damage = OutOfMemoryDamage(PlaceAt(offset));
+    return false;
+  }
+  if (scratch != columns_) {
+    std::copy_n(scratch->name.data(), filled, columns_->name.data());
+    std::copy_n(scratch->start_ps.data(), filled, columns_->start_ps.data());
+    std::copy_n(scratch->duration_ps.data(), filled, columns_->duration_ps.data());
+    std::copy_n(scratch->event_offset.data(), filled, columns_->event_offset.data());
+  }
+  return true;
+}
+
+void Decoder::Release(uint64_t to) {
+  if (bytes_.size() < kReleaseBytes || to <= released_) return;
+  input_.source.Advise(input_.line.bytes.offset + released_, to - released_,
                        storage::ByteSource::Access::kDontNeed);
   released_ = to;
 }
@@ -211,8 +258,29 @@ void Decoder::DecodeEvents() {
                            storage::ByteSource::Access::kWillNeed);
     }
     at = DecodeRun(at, until);
-    Release(released_, OffsetOf(at));
+    Release(OffsetOf(at));
   }
+}
+
+// |base| <= 2^62, so base + offset fits in 64 bits when the offset is within +-2^62 too.
+inline bool OutsideTime(int64_t time) {
+  return static_cast<uint64_t>(time) + uint64_t{kMaxTimePs} > 2 * uint64_t{kMaxTimePs};
+}
+
+void Decoder::Saturate(int64_t offset_ps, int64_t* start, int64_t* duration) {
+  bool saturated = OutsideTime(offset_ps);
+  offset_ps = std::clamp(offset_ps, -kMaxTimePs, kMaxTimePs - 1);
+  saturated |= OutsideTime(offset_ps + base_ps_);
+  *start = std::clamp(offset_ps + base_ps_, -kMaxTimePs, kMaxTimePs);
+  if (*duration < 0) {
+    *duration = 0;
+    ++negative_;
+  }
+  if (*duration > kMaxTimePs - *start) {
+    *duration = kMaxTimePs - *start;
+    saturated = true;
+  }
+  saturated_ += saturated;
 }
 
 // Decodes what begins before `until`. Returns where the next field begins.
@@ -222,29 +290,73 @@ const uint8_t* Decoder::DecodeRun(const uint8_t* at, const uint8_t* until) {
   const auto* file_end = reinterpret_cast<const uint8_t*>(file_.data()) + file_.size();
   const uint8_t* fast_end =
       static_cast<size_t>(file_end - begin_) > kReach ? std::min(end_, file_end - kReach) : begin_;
-  Event event;
-  while (at < until && !stopped_) {
-    if (at < fast_end && *at == kLineEventTag) [[likely]] {
-      const uint8_t* next = ReadEventFast(at, fast_end, &event);
-      if (next != nullptr) [[likely]] {
-        if (!Append(event, OffsetOf(at))) [[unlikely]]
-          return at;
+  Progress now = progress_;
+  while (at < until) {
+    Event event;
+    const uint8_t* next = nullptr;
+    if (at < fast_end && *at == kLineEventTag) [[likely]]
+      next = ReadEventFast(at, fast_end, &event);
+    if (next == nullptr) [[unlikely]] {
+      Event careful;
+      bool is_event = false;
+      progress_.count = now.count;
+      next = ReadFieldCarefully(at, &careful, &is_event);
+      if (stopped_) break;
+      if (!is_event) {
         at = next;
         continue;
       }
+      event = careful;
     }
-    at = ReadFieldCarefully(at);
+    if (now.count == capacity_ && !MakeRoom(OffsetOf(at))) [[unlikely]] {
+      stopped_ = true;
+      break;
+    }
+    uint32_t name = input_.event_ids.Find(static_cast<int64_t>(event.metadata_id));
+    now.missing += name == IdMap::kAbsent;
+    name = std::min(name, absent_name_);
+    auto duration = static_cast<int64_t>(event.duration_ps);
+    const auto offset_ps = static_cast<int64_t>(event.offset_ps);
+    int64_t start = static_cast<int64_t>(event.offset_ps + static_cast<uint64_t>(base_ps_));
+    // A duration beyond 2^62 or below 0 has one of its two highest bits set.
+    if (OutsideTime(offset_ps) || OutsideTime(start) || (event.duration_ps >> 62) != 0 ||
+        duration > kMaxTimePs - start) [[unlikely]] {
+      Saturate(offset_ps, &start, &duration);
+    }
+    const uint64_t offset = OffsetOf(at);
+    const uint64_t i = now.count++;
+    columns_->name.data()[i] = name;
+    starts()[i] = start;
+    durations()[i] = duration;
+    columns_->event_offset.data()[i] = static_cast<uint32_t>(offset);
+    if (high()) [[unlikely]] {
+      columns_->event_offset_high.data()[i] = static_cast<uint8_t>(offset >> 32);
+    }
+    at = next;
+    if (event.aggregated) [[unlikely]] {
+      untimed_.push_back(static_cast<uint32_t>(i));
+      continue;
+    }
+    now.out_of_order += start < now.previous_start;
+    now.must_sort |= start < now.previous_start ||
+                     (start == now.previous_start && duration > now.previous_duration);
+    now.nests |= start < now.last_end;
+    now.previous_start = start;
+    now.previous_duration = duration;
+    now.first_start = std::min(now.first_start, start);
+    now.last_end = std::max(now.last_end, start + duration);
   }
+  progress_ = now;
   return at;
 }
 
-const uint8_t* Decoder::ReadFieldCarefully(const uint8_t* at) {
+const uint8_t* Decoder::ReadFieldCarefully(const uint8_t* at, Event* event, bool* is_event) {
   const uint64_t offset = OffsetOf(at);
   WireReader reader(bytes_.substr(offset));
   WireField field;
+  stopped_ = true;
   if (!reader.Next(&field)) {
     ReportOverrun(reader, offset);
-    stopped_ = true;
     return at;
   }
   const WireType expected = field.number == 2 || field.number == 4 || field.number == 11
@@ -253,18 +365,12 @@ const uint8_t* Decoder::ReadFieldCarefully(const uint8_t* at) {
   const bool known = field.number <= 4 || (field.number >= 9 && field.number <= 11);
   if (known && field.type != expected) {
     out_.damage = WrongTypeDamage("a known field of a line", PlaceAt(offset));
-    stopped_ = true;
     return at;
   }
-  if (field.number == 4) {
-    Event event;
-    if (!ReadEventCarefully(field.bytes, offset, &event) || !Append(event, offset)) {
-      stopped_ = true;
-      return at;
-    }
-  } else {
-    ReadLineField(field);
-  }
+  *is_event = field.number == 4;
+  if (*is_event && !ReadEventCarefully(field.bytes, offset, event)) return at;
+  if (!*is_event) ReadLineField(field);
+  stopped_ = false;
   return at + reader.offset();
 }
 
@@ -284,7 +390,6 @@ void Decoder::ReportOverrun(const WireReader& reader, uint64_t offset) {
 bool Decoder::ReadEventCarefully(std::string_view record, uint64_t offset, Event* event) {
   WireReader reader(record);
   WireField field;
-  bool has_offset = false;
   while (reader.Next(&field)) {
     if (field.number > 5) continue;
     if (field.type != (field.number == 4 ? WireType::kBytes : WireType::kVarint)) {
@@ -294,17 +399,11 @@ bool Decoder::ReadEventCarefully(std::string_view record, uint64_t offset, Event
     if (field.number == 1) event->metadata_id = field.value;
     if (field.number == 3) event->duration_ps = field.value;
     // Offset and number of occurrences exclude each other; the last one counts.
-    if (field.number == 2) {
-      event->offset_ps = field.value;
-      has_offset = true;
-      event->aggregated = false;
-    }
-    if (field.number == 5) {
-      event->aggregated = true;
-      has_offset = false;
+    if (field.number == 2 || field.number == 5) {
+      event->aggregated = field.number == 5;
+      event->offset_ps = event->aggregated ? 0 : field.value;
     }
   }
-  if (!has_offset) event->offset_ps = 0;
   if (reader.error() == WireError::kNone) return true;
   out_.damage = WireDamage(reader.error(), "a field of an event", PlaceAt(offset));
   return false;
@@ -312,158 +411,124 @@ bool Decoder::ReadEventCarefully(std::string_view record, uint64_t offset, Event
 
 // Fields in front of the events were read with the skeleton already.
 void Decoder::ReadLineField(const WireField& field) {
-  if (count_ == 0) return;
+  if (progress_.count == 0) return;
   if (field.number == 3) late_timestamp_ = field.signed_value();
   if (field.number == 10) out_.stored.columns.display_id = field.signed_value();
   if (field.number == 11) out_.stored.columns.display_name = field.bytes;
-}
-
-// False when the line ends here because of a limit.
-inline bool Decoder::Append(const Event& event, uint64_t offset) {
-  if (count_ == capacity_) [[unlikely]] {
-    const uint64_t limit = std::min(input_.max_events, kMaxEventsPerLine);
-    stopped_ = true;
-    if (count_ >= limit) {
-      out_.damage =
-          LimitDamage(fmt::format("The line has more than {} events, each of a few bytes.", limit),
-                      PlaceAt(offset));
-      return false;
-    }
-    if (!GrowTo(std::min(limit, count_ + count_ / 4 + 256))) {
-      out_.damage = OutOfMemoryDamage(PlaceAt(offset));
-      return false;
-    }
-    stopped_ = false;
-  }
-  uint32_t name = input_.event_ids.Find(static_cast<int64_t>(event.metadata_id));
-  if (name == IdMap::kAbsent) [[unlikely]] {
-    name = absent_name_;
-    ++missing_;
-  }
-  auto duration = static_cast<int64_t>(event.duration_ps);
-  auto start = static_cast<int64_t>(event.offset_ps);
-  if (duration < 0) [[unlikely]] {
-    duration = 0;
-    ++negative_;
-  }
-  // |base| <= 2^62, so the sum fits in 64 bits when the offset is within +-2^62 too.
-  const auto outside = [](int64_t time) {
-    return static_cast<uint64_t>(time) + uint64_t{kMaxTimePs} > 2 * uint64_t{kMaxTimePs};
-  };
-  bool saturated = outside(start);
-  if (saturated) [[unlikely]]
-    start = std::clamp(start, -kMaxTimePs, kMaxTimePs - 1);
-  start += base_ps_;
-  if (outside(start)) [[unlikely]] {
-    start = std::clamp(start, -kMaxTimePs, kMaxTimePs);
-    saturated = true;
-  }
-  if (duration > kMaxTimePs - start) [[unlikely]] {
-    duration = kMaxTimePs - start;
-    saturated = true;
-  }
-  saturated_ += saturated;
-
-  const uint64_t i = count_++;
-  out_.name.data()[i] = name;
-  out_.start_ps.data()[i] = start;
-  out_.duration_ps.data()[i] = duration;
-  out_.event_offset.data()[i] = static_cast<uint32_t>(offset);
-  if (out_.event_offset_high.data() != nullptr) [[unlikely]] {
-    out_.event_offset_high.data()[i] = static_cast<uint8_t>(offset >> 32);
-  }
-  if (event.aggregated) [[unlikely]] {
-    untimed_.push_back(static_cast<uint32_t>(i));
-    return true;
-  }
-  out_of_order_ += start < previous_start_;
-  must_sort_ |=
-      start < previous_start_ || (start == previous_start_ && duration > previous_duration_);
-  nests_ |= start < last_end_;
-  previous_start_ = start;
-  previous_duration_ = duration;
-  first_start_ = std::min(first_start_, start);
-  last_end_ = std::max(last_end_, start + duration);
-  return true;
 }
 
 // The timestamp stands behind the events, which only a hand-made file does: move them.
 void Decoder::MoveToLateBase() {
   const int64_t base_ps = LineBasePs(*late_timestamp_, input_.origin_unix_ns);
   const auto move = [&](int64_t time) {
-    int64_t moved = 0;
-    if (__builtin_add_overflow(time - base_ps_, base_ps, &moved)) {
-      moved = time > base_ps_ ? kMaxTimePs : -kMaxTimePs;
-    }
-    return std::clamp(moved, -kMaxTimePs, kMaxTimePs);
+    // Both differences are within 2^63 of each other only when clamped between.
+    const __int128 moved = static_cast<__int128>(time) - base_ps_ + base_ps;
+    return static_cast<int64_t>(
+        std::clamp<__int128>(moved, -__int128{kMaxTimePs}, __int128{kMaxTimePs}));
   };
-  for (uint64_t i = 0; i < count_; ++i) {
-    const int64_t end = move(out_.start_ps.data()[i] + out_.duration_ps.data()[i]);
-    out_.start_ps.data()[i] = move(out_.start_ps.data()[i]);
-    out_.duration_ps.data()[i] = end - out_.start_ps.data()[i];
+  for (uint64_t i = 0; i < progress_.count; ++i) {
+    const int64_t end = move(starts()[i] + durations()[i]);
+    starts()[i] = move(starts()[i]);
+    durations()[i] = end - starts()[i];
   }
-  if (count_ > untimed_.size()) {
-    first_start_ = move(first_start_);
-    last_end_ = move(last_end_);
-  }
+  progress_.first_start = move(progress_.first_start);
+  progress_.last_end = move(progress_.last_end);
 }
 
+// The column in the order of the layout. Empty when there is no memory for it.
 template <typename T>
-bool Decoder::Permute(const Column<uint32_t>& source, Column<T>* column) {
+std::span<const T> Decoder::Permute(const RowLayout& layout, Column<T>* column) {
   Column<T> sorted;
-  if (!sorted.Resize(count_)) return false;
-  const uint32_t* from = source.data();
-  const T* old = column->data();
-  T* fresh = sorted.data();
-  for (uint64_t i = 0; i < count_; ++i) fresh[i] = old[from[i]];
+  if (!sorted.Resize(progress_.count)) return {};
+  const T* from = column->data();
+  T* to = sorted.data();
+  layout.ForEach([from, to](uint32_t event, uint32_t position) { to[position] = from[event]; });
   *column = std::move(sorted);
+  return column->view();
+}
+
+bool Decoder::PlaceFromScratch(const RowLayout* layout) {
+  const uint64_t count = progress_.count;
+  auto* name = input_.arena.Allocate<uint32_t>(count);
+  auto* start = input_.arena.Allocate<int64_t>(count);
+  auto* duration = input_.arena.Allocate<int64_t>(count);
+  auto* offset = input_.arena.Allocate<uint32_t>(count);
+  if (name == nullptr || start == nullptr || duration == nullptr || offset == nullptr) return false;
+  const uint32_t* from_name = columns_->name.data();
+  const int64_t* from_start = starts();
+  const int64_t* from_duration = durations();
+  const uint32_t* from_offset = columns_->event_offset.data();
+  if (layout == nullptr) {
+    std::copy_n(from_name, count, name);
+    std::copy_n(from_start, count, start);
+    std::copy_n(from_duration, count, duration);
+    std::copy_n(from_offset, count, offset);
+  } else {
+    layout->ForEach([=](uint32_t event, uint32_t position) {
+      name[position] = from_name[event];
+      start[position] = from_start[event];
+      duration[position] = from_duration[event];
+      offset[position] = from_offset[event];
+    });
+  }
+  out_.stored.columns.name = {name, count};
+  out_.stored.columns.start_ps = {start, count};
+  out_.stored.columns.duration_ps = {duration, count};
+  out_.stored.event_offset = {offset, count};
   return true;
 }
 
-bool Decoder::MakeRows(LineColumns* columns) {
-  if (count_ == 0) return true;
-  if (!nests_ && !must_sort_ && untimed_.empty()) {
-    out_.rows.push_back({0, static_cast<uint32_t>(count_)});
-    return true;
-  }
+// Brings the decoded events to their final order and place. False without memory for it.
+bool Decoder::Place() {
+  const uint64_t count = progress_.count;
+  if (count == 0) return true;
+  LineColumns& columns = out_.stored.columns;
   RowLayout layout;
-  if (!LayOutRows(out_.start_ps.view(), out_.duration_ps.view(), !must_sort_, untimed_, &layout)) {
+  const bool one_row = !progress_.nests && !progress_.must_sort && untimed_.empty();
+  if (one_row) {
+    layout.rows.push_back({0, static_cast<uint32_t>(count)});
+  } else if (!LayOutRows({starts(), count}, {durations(), count}, !progress_.must_sort, untimed_,
+                         &layout)) {
     return false;
   }
-  columns->overlapping = layout.overlapping;
-  columns->crowded = layout.crowded;
   out_.rows = std::move(layout.rows);
-  return Permute(layout.source, &out_.start_ps) && Permute(layout.source, &out_.duration_ps) &&
-         Permute(layout.source, &out_.name) && Permute(layout.source, &out_.event_offset) &&
-         (out_.event_offset_high.size() == 0 || Permute(layout.source, &out_.event_offset_high));
+  columns.overlapping = layout.overlapping;
+  columns.crowded = layout.crowded;
+  if (columns_ != &out_.own) return PlaceFromScratch(one_row ? nullptr : &layout);
+  if (!Resize(count)) return false;
+  EventColumns& own = out_.own;
+  columns.start_ps = one_row ? own.start_ps.view() : Permute(layout, &own.start_ps);
+  columns.duration_ps = one_row ? own.duration_ps.view() : Permute(layout, &own.duration_ps);
+  columns.name = one_row ? own.name.view() : Permute(layout, &own.name);
+  out_.stored.event_offset = one_row ? own.event_offset.view() : Permute(layout, &own.event_offset);
+  if (high()) {
+    out_.stored.event_offset_high =
+        one_row ? own.event_offset_high.view() : Permute(layout, &own.event_offset_high);
+  }
+  return columns.start_ps.size() == count && columns.duration_ps.size() == count &&
+         columns.name.size() == count && out_.stored.event_offset.size() == count &&
+         (!high() || out_.stored.event_offset_high.size() == count);
 }
 
 void Decoder::Finish() {
   LineColumns& columns = out_.stored.columns;
-  columns.aggregated = untimed_.size();
-  const bool fits = GrowTo(count_) && MakeRows(&columns);
-  if (!fits) {
+  if (Place()) {
+    if (progress_.count > untimed_.size()) {
+      columns.first_start_ps = progress_.first_start;
+      columns.last_end_ps = progress_.last_end;
+    }
+    columns.aggregated = untimed_.size();
+    columns.out_of_order = progress_.out_of_order;
+    columns.negative = negative_;
+    columns.saturated = saturated_;
+    columns.missing_metadata = progress_.missing;
+    columns.rows = out_.rows;
+  } else {
     out_.damage = OutOfMemoryDamage(PlaceAt(0));
-    count_ = 0;
-    out_.rows.clear();
-    (void)GrowTo(0);
-    columns = LineColumns();
+    out_.own = EventColumns();
+    out_.stored = StoredLine();
   }
-  if (count_ > untimed_.size()) {
-    columns.first_start_ps = first_start_;
-    columns.last_end_ps = last_end_;
-  }
-  columns.rows = out_.rows;
-  columns.name = out_.name.view();
-  columns.start_ps = out_.start_ps.view();
-  columns.duration_ps = out_.duration_ps.view();
-  columns.out_of_order = out_of_order_;
-  columns.negative = negative_;
-  columns.saturated = saturated_;
-  columns.missing_metadata = missing_;
   columns.damaged = out_.damage.has_value() || input_.clipped;
-  out_.stored.event_offset = out_.event_offset.view();
-  out_.stored.event_offset_high = out_.event_offset_high.view();
 }
 
 }  // namespace

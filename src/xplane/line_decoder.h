@@ -9,9 +9,10 @@
 // take the careful path. Both check every length. At the first event that makes no sense the line
 // ends, and what came before it is kept.
 //
-// Cost: 15-25 ns an event of 30 B; 24 B of memory an event, allocated once by an estimate of the
-// number of events and given back at the end. Lines whose events nest take LayOutRows and one copy,
-// column by column.
+// Cost: 15-25 ns an event of 30 B; 24 B of memory an event. Lines of up to kScratchEvents are
+// decoded into memory of the thread (7 MB, kept) and copied to their rows in the arena; longer ones
+// straight into columns of their own, allocated once by an estimate and given back behind the last
+// event, and copied column by column only when events nest.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +25,23 @@
 #include "src/xplane/column_memory.h"
 #include "src/xplane/damage_report.h"
 #include "src/xplane/id_map.h"
+#include "src/xplane/line_arena.h"
 #include "src/xplane/line_store.h"
 #include "src/xplane/profile_file.h"
 
 namespace strobe::xplane {
 
-// Owns what `stored` refers to; must not move once it is decoded.
+inline constexpr size_t kScratchEvents = 256 * 1024;
+
+struct EventColumns {
+  Column<uint32_t> name;
+  Column<int64_t> start_ps;
+  Column<int64_t> duration_ps;
+  Column<uint32_t> event_offset;
+  Column<uint8_t> event_offset_high;  // only for lines beyond 4 GiB
+};
+
+// Owns what `stored` refers to, or has it in the arena; must not move once it is decoded.
 struct DecodedLine {
   DecodedLine() = default;
   DecodedLine(const DecodedLine&) = delete;
@@ -37,17 +49,15 @@ struct DecodedLine {
 
   StoredLine stored;
   std::vector<LineColumns::Row> rows;
-  Column<uint32_t> name;
-  Column<int64_t> start_ps;
-  Column<int64_t> duration_ps;
-  Column<uint32_t> event_offset;
-  Column<uint8_t> event_offset_high;
+  EventColumns own;  // of a long line
   std::optional<Damage> damage;
 
+  // In the arena or not.
   uint64_t heap_bytes() const {
-    return sizeof(*this) + rows.capacity() * sizeof(LineColumns::Row) + name.size_bytes() +
-           start_ps.size_bytes() + duration_ps.size_bytes() + event_offset.size_bytes() +
-           event_offset_high.size_bytes();
+    return sizeof(*this) + rows.capacity() * sizeof(LineColumns::Row) +
+           stored.columns.name.size_bytes() + stored.columns.start_ps.size_bytes() +
+           stored.columns.duration_ps.size_bytes() + stored.event_offset.size_bytes() +
+           stored.event_offset_high.size_bytes();
   }
 };
 
@@ -56,6 +66,7 @@ struct LineDecodeInput {
   const Plane& plane;
   const Line& line;
   const IdMap& event_ids;
+  LineArena& arena;
   std::optional<int64_t> origin_unix_ns;
   bool clipped = false;     // the line's bytes end before its length says; already reported
   uint64_t max_events = 0;  // what the memory budget allows

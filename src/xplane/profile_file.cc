@@ -33,6 +33,7 @@ class ProfileFileImpl : public ProfileFile {
 
   Status Init(const OpenOptions& options) {
     STROBE_ASSIGN_OR_RETURN(skeleton_, ReadSkeleton(bytes_, options, &damage_));
+    for (const Damage& damage : options.known_damage) damage_.Add(damage);
     first_slot_.reserve(skeleton_.planes.size() + 1);
     for (const Plane& plane : skeleton_.planes) {
       first_slot_.push_back(slot_count_);
@@ -134,6 +135,7 @@ class ProfileFileImpl : public ProfileFile {
   size_t slot_count_ = 0;
   std::unique_ptr<Slot[]> slots_;
   mutable DamageLog damage_;
+  mutable LineArena arena_;
   mutable std::atomic<uint64_t> resident_bytes_{0};
   mutable std::atomic<uint64_t> decoded_bytes_{0};
 };
@@ -166,6 +168,7 @@ void ProfileFileImpl::Decode(size_t plane, size_t line, Slot* slot) const {
                                  .plane = in_plane,
                                  .line = in_plane.lines[line],
                                  .event_ids = index.event_ids,
+                                 .arena = arena_,
                                  .origin_unix_ns = skeleton_.origin_unix_ns,
                                  .clipped = index.clipped_line == static_cast<ptrdiff_t>(line),
                                  .max_events = EventsAffordable()};

@@ -83,20 +83,18 @@ bool MakeOrder(std::span<const int64_t> start_ps, std::span<const int64_t> durat
 bool LayOutRows(std::span<const int64_t> start_ps, std::span<const int64_t> duration_ps,
                 bool already_sorted, std::span<const uint32_t> untimed, RowLayout* layout) {
   const size_t count = start_ps.size();
-  Column<uint16_t> row_of;
-  Column<uint32_t> order;
-  if (!row_of.Resize(count) || !layout->source.Resize(count)) return false;
-  if (!already_sorted && !MakeOrder(start_ps, duration_ps, &order)) return false;
-  uint16_t* row = row_of.data();
-  std::fill(row, row + count, uint16_t{0});
+  if (!layout->row_of.Resize(count)) return false;
+  if (!already_sorted && !MakeOrder(start_ps, duration_ps, &layout->order)) return false;
+  uint16_t* row = layout->row_of.data();
+  if (!untimed.empty()) std::fill(row, row + count, uint16_t{0});
   for (const uint32_t event : untimed) row[event] = kUntimedRow;
 
   std::vector<uint32_t> counts(kMaxTimedRows + 1);
   RowEnds ends;
-  const uint32_t* sorted = already_sorted ? nullptr : order.data();
+  const uint32_t* sorted = layout->order.data();
   for (size_t i = 0; i < count; ++i) {
     const size_t event = sorted == nullptr ? i : sorted[i];
-    if (row[event] != kUntimedRow) {
+    if (untimed.empty() || row[event] != kUntimedRow) {
       row[event] = ends.Place(start_ps[event], start_ps[event] + duration_ps[event]);
     }
     ++counts[row[event]];
@@ -104,18 +102,12 @@ bool LayOutRows(std::span<const int64_t> start_ps, std::span<const int64_t> dura
   layout->overlapping = ends.overlapping();
   layout->crowded = counts[kUntimedRow] - untimed.size();
 
-  std::vector<uint32_t> next(kMaxTimedRows + 1);
+  layout->first_of_row.assign(kMaxTimedRows + 1, 0);
   uint32_t first = 0;
-  layout->rows.clear();
   for (size_t r = 0; r <= kMaxTimedRows; ++r) {
-    next[r] = first;
+    layout->first_of_row[r] = first;
     if (counts[r] > 0) layout->rows.push_back({first, counts[r]});
     first += counts[r];
-  }
-  uint32_t* source = layout->source.data();
-  for (size_t i = 0; i < count; ++i) {
-    const auto event = static_cast<uint32_t>(sorted == nullptr ? i : sorted[i]);
-    source[next[row[event]]++] = event;
   }
   return true;
 }
