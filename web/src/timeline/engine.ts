@@ -342,7 +342,7 @@ export class Engine {
     const input = this.sceneInput(ruler.ticks.filter((tick) => tick.label !== '').map((tick) => tick.x));
     const frame = this.scene.build(input);
     this.lastFrame = frame;
-    this.renderer.draw(frame.buffer, this.palette);
+    this.renderer.draw(frame.buffer, frame.strips, this.palette);
     const { area, detail, selection } = this.store.get();
     this.overlay.draw({
       view: input.view, widthPx: this.width, heightPx: this.height, pixelRatio: this.ratio, palette: this.palette,

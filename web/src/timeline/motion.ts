@@ -17,7 +17,7 @@ const ZOOM_PER_SECOND = 4.2; // factor
 const FAST = 3;
 const PAN_PER_SECOND = 0.9; // views
 /** After a stall (hidden tab, long task) no frame moves further than this much time would. */
-const MAX_FRAME_MS = 64;
+const MAX_FRAME_MS = 200;
 
 interface Held {
   readonly sinceMs: number;

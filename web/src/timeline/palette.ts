@@ -51,13 +51,16 @@ export function makePalette(theme: ResolvedTheme): Palette {
 }
 
 /** The colour of a bar of a given strength (0..255) on the lane behind it. */
-export function mixedCss(palette: Palette, colour: number, strength: number): string {
-  if (strength >= 255) return palette.css[colour]!;
+export function mixedBytes(palette: Palette, colour: number, strength: number): [number, number, number] {
   const share = strength / 255;
   const channel = (i: number): number => {
     const over = palette.rgb[colour * 3 + i]!;
     const under = palette.rgb[COLOUR_SURFACE * 3 + i]!;
     return Math.round((under + (over - under) * share) * 255);
   };
-  return `rgb(${channel(0)},${channel(1)},${channel(2)})`;
+  return [channel(0), channel(1), channel(2)];
+}
+
+export function mixedCss(palette: Palette, colour: number, strength: number): string {
+  return `rgb(${mixedBytes(palette, colour, strength).join()})`;
 }

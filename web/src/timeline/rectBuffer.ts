@@ -13,6 +13,7 @@ export const STYLE_EDGE = 1; // a 1 px inner edge
 export const STYLE_FOOT = 2; // hatched foot: collectives
 export const STYLE_DIAGONAL = 4; // not loaded
 export const STYLE_DOTTED = 8; // idle baseline
+export const STYLE_STRIP = 16; // colours come from a row of the strips; colour and strength together are its index
 
 /** About what a screen of 50 rows x 1,600 px can hold; the buffer grows up to MAX_RECTS. */
 const FIRST_CAPACITY = 16_384;
@@ -52,6 +53,11 @@ export class RectBuffer {
     return true;
   }
 
+  /** A row of the strips, over the whole width. */
+  pushStrip(row: number, width: number, y: number, height: number): void {
+    this.push(0, width, y, height, row & 0xff, row >>> 8, STYLE_STRIP);
+  }
+
   x0(i: number): number {
     return this.floats[i * RECT_WORDS]!;
   }
@@ -69,6 +75,9 @@ export class RectBuffer {
   }
   strength(i: number): number {
     return (this.words[i * RECT_WORDS + 3]! >>> 8) & 0xff;
+  }
+  stripRow(i: number): number {
+    return this.words[i * RECT_WORDS + 3]! & 0xffff;
   }
   style(i: number): number {
     return (this.words[i * RECT_WORDS + 3]! >>> 16) & 0xff;

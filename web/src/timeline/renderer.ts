@@ -1,10 +1,12 @@
 // What draws the rectangles of a frame. WebGL2 where there is one; a 2-D canvas where not, when the context is lost for
-// good, or when the address says renderer=2d. Both read the same RectBuffer, so both show the same picture.
+// good, or when the address says renderer=2d. Both read the same RectBuffer and
+// StripBuffer, so both show the same picture.
 
 import type { Palette } from './palette';
 import type { RectBuffer } from './rectBuffer';
 import { CanvasRenderer } from './rendererCanvas';
 import { GlRenderer } from './rendererGl';
+import type { StripBuffer } from './strip';
 
 export type RendererKind = 'webgl2' | '2d';
 
@@ -12,7 +14,7 @@ export interface Renderer {
   readonly kind: RendererKind;
   /** Device pixels. */
   resize(width: number, height: number): void;
-  draw(buffer: RectBuffer, palette: Palette): void;
+  draw(buffer: RectBuffer, strips: StripBuffer, palette: Palette): void;
   dispose(): void;
 }
 

@@ -1,8 +1,9 @@
 // The fallback renderer: the same rectangles with a plain 2-D canvas. Slower on many bars, same picture.
 
-import { COLOUR_INK, COLOUR_LINE, COLOUR_SURFACE, EDGE_OFFSET, mixedCss, type Palette } from './palette';
-import { STYLE_DIAGONAL, STYLE_DOTTED, STYLE_EDGE, STYLE_FOOT, type RectBuffer } from './rectBuffer';
+import { COLOUR_INK, COLOUR_LINE, COLOUR_SURFACE, EDGE_OFFSET, PALETTE_SIZE, mixedBytes, mixedCss, type Palette } from './palette';
+import { STYLE_DIAGONAL, STYLE_DOTTED, STYLE_EDGE, STYLE_FOOT, STYLE_STRIP, type RectBuffer } from './rectBuffer';
 import type { Renderer } from './renderer';
+import type { StripBuffer } from './strip';
 
 export class CanvasRenderer implements Renderer {
   readonly kind = '2d';
@@ -10,6 +11,10 @@ export class CanvasRenderer implements Renderer {
   private diagonal: { palette: Palette; colour: number; pixel: number; pattern: CanvasPattern | null } | null = null;
   private readonly mixed = new Map<number, string>();
   private mixedFor: Palette | null = null;
+  private readonly packedWords = new Uint32Array(PALETTE_SIZE * 256);
+  private packedFor: Palette | null = null;
+  private stripCanvas: HTMLCanvasElement | null = null;
+  private stripPixels: ImageData | null = null;
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.context = canvas.getContext('2d', { alpha: false });
@@ -20,17 +25,55 @@ export class CanvasRenderer implements Renderer {
     this.canvas.height = height;
   }
 
-  draw(buffer: RectBuffer, palette: Palette): void {
+  draw(buffer: RectBuffer, strips: StripBuffer, palette: Palette): void {
     const context = this.context;
     if (context === null) return;
     const pixel = Math.max(1, Math.round(this.canvas.width / Math.max(1, this.canvas.clientWidth)));
     context.fillStyle = palette.css[COLOUR_SURFACE]!;
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    this.prepareStrips(strips, palette);
+    context.imageSmoothingEnabled = false;
     for (let i = 0; i < buffer.count; ++i) this.drawOne(context, buffer, palette, i, pixel);
   }
 
   dispose(): void {
     this.mixed.clear();
+  }
+
+  /** The strips as an image of one pixel a row, stretched to bars when they are drawn. */
+  private prepareStrips(strips: StripBuffer, palette: Palette): void {
+    if (strips.rows === 0) return;
+    const canvas = (this.stripCanvas ??= document.createElement('canvas'));
+    const paint = canvas.getContext('2d');
+    if (paint === null) return;
+    if (this.stripPixels === null || canvas.width !== strips.width || canvas.height < strips.rows) {
+      canvas.width = strips.width;
+      canvas.height = Math.max(canvas.height, strips.rows);
+      this.stripPixels = paint.createImageData(canvas.width, canvas.height);
+    }
+    const pixels = new Uint32Array(this.stripPixels.data.buffer);
+    const count = strips.rows * strips.width;
+    for (let i = 0; i < count; ++i) {
+      const texel = strips.texels[i]!;
+      pixels[i] = texel === 0 ? 0 : this.packed(palette, texel & 0xff, texel >>> 8);
+    }
+    paint.putImageData(this.stripPixels, 0, 0, 0, 0, strips.width, strips.rows);
+  }
+
+  /** RGBA bytes of a mixed colour as one little-endian word. */
+  private packed(palette: Palette, colour: number, strength: number): number {
+    if (this.packedFor !== palette) {
+      this.packedWords.fill(0);
+      this.packedFor = palette;
+    }
+    const key = colour * 256 + strength;
+    let word = this.packedWords[key]!;
+    if (word === 0) {
+      const [red, green, blue] = mixedBytes(palette, colour, strength);
+      word = (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
+      this.packedWords[key] = word;
+    }
+    return word;
   }
 
   private drawOne(context: CanvasRenderingContext2D, buffer: RectBuffer, palette: Palette, i: number, pixel: number): void {
@@ -40,6 +83,10 @@ export class CanvasRenderer implements Renderer {
     const height = buffer.height(i);
     const colour = buffer.colour(i);
     const style = buffer.style(i);
+    if ((style & STYLE_STRIP) !== 0) {
+      if (this.stripCanvas !== null) context.drawImage(this.stripCanvas, 0, buffer.stripRow(i), width, 1, x, y, width, height);
+      return;
+    }
     if ((style & STYLE_DIAGONAL) !== 0) {
       context.fillStyle = this.diagonalFor(context, palette, colour, pixel) ?? palette.css[colour]!;
       context.fillRect(x, y, width, height);

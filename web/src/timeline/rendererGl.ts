@@ -4,6 +4,7 @@
 import { PALETTE_SIZE, type Palette } from './palette';
 import { RECT_WORDS, type RectBuffer } from './rectBuffer';
 import type { Renderer } from './renderer';
+import { MAX_STRIP_ROWS, type StripBuffer } from './strip';
 
 /** Every WebGL2 device has textures of at least 2,048. */
 const TEXTURE_WIDTH = 1024;
@@ -36,6 +37,7 @@ void main() {
 const FRAGMENT_SHADER = `#version 300 es
 precision highp float;
 precision highp int;
+uniform highp usampler2D strips;
 uniform vec3 palette[${PALETTE_SIZE}];
 uniform float pixel;             // device pixels of one CSS pixel
 uniform vec2 size;
@@ -44,8 +46,14 @@ flat in vec2 extent;
 flat in uvec3 look;
 out vec4 colour;
 void main() {
-  vec3 fill = palette[look.x];
   uint style = look.z;
+  if ((style & 16u) != 0u) {
+    uvec2 texel = texelFetch(strips, ivec2(int(gl_FragCoord.x), int(look.x | (look.y << 8))), 0).xy;
+    if (texel.y == 0u) discard;
+    colour = vec4(mix(palette[20], palette[texel.x], float(texel.y) / 255.0), 1.0);
+    return;
+  }
+  vec3 fill = palette[look.x];
   if ((style & 4u) != 0u) {
     float along = mod(gl_FragCoord.x + (size.y - gl_FragCoord.y), 8.0 * pixel);
     colour = vec4(along < 2.0 * pixel ? palette[22] : fill, 1.0);
@@ -67,6 +75,7 @@ export class GlRenderer implements Renderer {
   private readonly pixelAt: WebGLUniformLocation | null;
   private readonly paletteAt: WebGLUniformLocation | null;
   private textureRows = 0;
+  private stripWidth = 0;
   private readonly onContextLost: (event: Event) => void;
 
   static create(canvas: HTMLCanvasElement, onLost: () => void): GlRenderer | null {
@@ -74,8 +83,9 @@ export class GlRenderer implements Renderer {
     if (gl === null) return null;
     const program = makeProgram(gl);
     const texture = gl.createTexture();
-    if (program === null || texture === null) return null;
-    return new GlRenderer(canvas, gl, program, texture, onLost);
+    const strips = gl.createTexture();
+    if (program === null || texture === null || strips === null) return null;
+    return new GlRenderer(canvas, gl, program, texture, strips, onLost);
   }
 
   private constructor(
@@ -83,6 +93,7 @@ export class GlRenderer implements Renderer {
     private readonly gl: WebGL2RenderingContext,
     program: WebGLProgram,
     texture: WebGLTexture,
+    stripTexture: WebGLTexture,
     onLost: () => void,
   ) {
     this.sizeAt = gl.getUniformLocation(program, 'size');
@@ -90,11 +101,16 @@ export class GlRenderer implements Renderer {
     this.paletteAt = gl.getUniformLocation(program, 'palette');
     this.onContextLost = () => onLost();
     canvas.addEventListener('webglcontextlost', this.onContextLost, { once: true });
-    gl.bindTexture(gl.TEXTURE_2D, texture);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+    for (const [unit, bound] of [[gl.TEXTURE1, stripTexture], [gl.TEXTURE0, texture]] as const) {
+      gl.activeTexture(unit);
+      gl.bindTexture(gl.TEXTURE_2D, bound);
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+    }
     gl.bindVertexArray(gl.createVertexArray());
     gl.useProgram(program);
+    gl.uniform1i(gl.getUniformLocation(program, 'rects'), 0);
+    gl.uniform1i(gl.getUniformLocation(program, 'strips'), 1);
     gl.disable(gl.BLEND);
   }
 
@@ -104,7 +120,7 @@ export class GlRenderer implements Renderer {
     this.gl.viewport(0, 0, width, height);
   }
 
-  draw(buffer: RectBuffer, palette: Palette): void {
+  draw(buffer: RectBuffer, strips: StripBuffer, palette: Palette): void {
     const gl = this.gl;
     if (gl.isContextLost()) return;
     const surface = palette.rgb.subarray(20 * 3, 21 * 3);
@@ -112,10 +128,26 @@ export class GlRenderer implements Renderer {
     gl.clear(gl.COLOR_BUFFER_BIT);
     if (buffer.count === 0) return;
     this.upload(buffer);
+    this.uploadStrips(strips);
     gl.uniform2f(this.sizeAt, this.canvas.width, this.canvas.height);
     gl.uniform1f(this.pixelAt, Math.max(1, Math.round(this.canvas.width / Math.max(1, this.canvas.clientWidth))));
     gl.uniform3fv(this.paletteAt, palette.rgb);
     gl.drawArrays(gl.TRIANGLES, 0, buffer.count * VERTICES_PER_RECT);
+  }
+
+  private uploadStrips(strips: StripBuffer): void {
+    if (strips.rows === 0) return;
+    const gl = this.gl;
+    gl.activeTexture(gl.TEXTURE1);
+    if (this.stripWidth !== strips.width) {
+      this.stripWidth = strips.width;
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RG8UI, strips.width, MAX_STRIP_ROWS, 0, gl.RG_INTEGER, gl.UNSIGNED_BYTE, null);
+    }
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 2);
+    const bytes = new Uint8Array(strips.texels.buffer, 0, strips.rows * strips.width * 2);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, strips.width, strips.rows, gl.RG_INTEGER, gl.UNSIGNED_BYTE, bytes);
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 4);
+    gl.activeTexture(gl.TEXTURE0);
   }
 
   private upload(buffer: RectBuffer): void {

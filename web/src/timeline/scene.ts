@@ -10,6 +10,7 @@ import { COLOUR_CONTROL, COLOUR_LINE, COLOUR_SUNKEN, COLOUR_APP } from './palett
 import { RectBuffer, STYLE_DIAGONAL, STYLE_DOTTED, STYLE_EDGE, STYLE_FOOT } from './rectBuffer';
 import { RowWalker } from './rowWalk';
 import type { SearchMark } from './searchMark';
+import { StripBuffer } from './strip';
 import type { TileCache } from './tileCache';
 import { levelFor, rootLevelFor, visibleRange } from './tileGrid';
 import type { TimeSpan, View } from './view';
@@ -38,6 +39,7 @@ export interface Label {
 
 export interface Frame {
   readonly buffer: RectBuffer;
+  readonly strips: StripBuffer;
   readonly labels: readonly Label[];
   readonly bars: number; // rectangles that stand for events
   readonly anyEvent: boolean;
@@ -75,9 +77,14 @@ const MAX_LABELS = 1500;
 const LEAST_STRENGTH = 72;
 const DERIVED_STRENGTH = 0.6;
 const DIM_STRENGTH = 0.22;
+/** Narrower bars have neither edge nor gap and go into the strips. Device pixels. */
+const MIN_RECT_PX = 3;
+const NO_STRIP = -1;
 
 export class Scene {
   private readonly buffer = new RectBuffer();
+  private readonly strips = new StripBuffer();
+  private stripRow = NO_STRIP;
   private readonly walker = new RowWalker();
   private labels: Label[] = [];
   private covers = new Map<string, readonly Segment[]>();
@@ -96,7 +103,7 @@ export class Scene {
     for (const x of input.gridX) this.fill(Math.round(x), Math.round(x) + 1, 0, input.heightPx, COLOUR_LINE, 140);
     this.forVisibleTracks((track) => this.drawTrack(track));
     return {
-      buffer: this.buffer, labels: this.labels, bars: this.bars, anyEvent: this.anyEvent, unloaded: this.unloaded,
+      buffer: this.buffer, strips: this.strips, labels: this.labels, bars: this.bars, anyEvent: this.anyEvent, unloaded: this.unloaded,
       settled: this.settled,
     };
   }
@@ -122,6 +129,7 @@ export class Scene {
   private start(input: SceneInput): void {
     this.input = input;
     this.buffer.clear();
+    this.strips.clear(Math.max(1, Math.round(input.widthPx * input.pixelRatio)));
     this.labels = [];
     this.covers = new Map();
     this.bars = 0;
@@ -203,6 +211,7 @@ export class Scene {
   private walkRow(segments: readonly Segment[], slots: readonly number[], row: number): void {
     const { view, widthPx, pixelRatio } = this.input;
     this.row = row;
+    this.stripRow = NO_STRIP;
     this.walker.begin(view, widthPx * pixelRatio, this.drawn === null ? this.drawBar : this.noteBar, this.drawn !== null);
     this.walker.walk(segments, slots, row);
   }
@@ -223,18 +232,32 @@ export class Scene {
       x1 = Math.max(x0 + 1, Math.round(x1));
       if (x1 - x0 >= 3 * ratio && !walker.merged) x1 -= Math.round(ratio);
     }
+    ++this.bars;
+    this.anyEvent = true;
+    if (x1 - x0 < MIN_RECT_PX && this.drawThin(x0, x1, walker.category, Math.round(strength))) return;
     const y = this.y + barTop(this.row);
     let style = edges && !dim ? STYLE_EDGE : 0;
     if (walker.category === COLLECTIVE && !dim) style |= STYLE_FOOT;
     this.buffer.push(x0, x1, Math.round(y * ratio), Math.round(BAR_PX * ratio), walker.category, Math.round(strength), style);
-    ++this.bars;
-    this.anyEvent = true;
     const left = Math.max(0, walker.x0) / ratio;
     const width = Math.min(right, walker.x1) / ratio - left;
     if (width >= MIN_LABEL_PX && this.labels.length < MAX_LABELS) {
       this.labels.push({ text: walker.name, x: left, y, width, dim });
     }
   };
+
+  /** A thin bar as texels of this row's strip; false when there is no room for another strip. */
+  private drawThin(x0: number, x1: number, colour: number, strength: number): boolean {
+    if (this.stripRow === NO_STRIP) {
+      this.stripRow = this.strips.addRow();
+      if (this.stripRow === NO_STRIP) return false;
+      const ratio = this.input.pixelRatio;
+      const y = Math.round((this.y + barTop(this.row)) * ratio);
+      this.buffer.pushStrip(this.stripRow, this.strips.width, y, Math.round(BAR_PX * ratio));
+    }
+    for (let x = x0; x < x1; ++x) this.strips.set(this.stripRow, x, colour, strength);
+    return true;
+  }
 
   private readonly noteBar = (walker: RowWalker): void => {
     const { pixelRatio: ratio, widthPx } = this.input;
