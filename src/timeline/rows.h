@@ -1,6 +1,6 @@
 // Rows of a line and the events of a row that touch a span of time.
 //
-//   for (const LineColumns::Row& row : TimedRows(line)) {
+//   for (const LineColumns::Row& row : line.timed_rows()) {
 //     const EventRange range = EventsTouching(line, row, from_ps, to_ps);
 //     for (uint32_t e = range.first; e < range.last; ++e) Use(line.start_ps[e]);
 //   }
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 
 #include "src/xplane/profile_file.h"
 
@@ -33,11 +32,6 @@ inline int64_t SaturatingAdd(int64_t left, int64_t right) {
 
 inline int64_t EndOf(const xplane::LineColumns& line, uint32_t event) {
   return SaturatingAdd(line.start_ps[event], line.duration_ps[event]);
-}
-
-// The rows that have a place in time: aggregated events, which have none, fill the last row.
-inline std::span<const xplane::LineColumns::Row> TimedRows(const xplane::LineColumns& line) {
-  return line.rows.first(line.rows.size() - (line.aggregated > 0 && !line.rows.empty() ? 1 : 0));
 }
 
 // First event of [first, last) that starts at or after `time_ps`; `last` when there is none.

@@ -349,7 +349,7 @@ Result<std::string> EncodeTile(const TileRequest& request, std::span<const TileL
   sections.Clear();
   TileNames names;
   for (const TileLine& line : lines) {
-    const size_t rows = TimedRows(*line.columns).size();
+    const size_t rows = line.columns->timed_rows().size();
     STROBE_CHECK(line.pyramids.size() >= rows);
     STROBE_CHECK(line.metadata == lines[0].metadata);
     const uint32_t first_rect = static_cast<uint32_t>(sections.rects.size());
