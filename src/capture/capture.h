@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -40,8 +41,10 @@ struct CaptureRequest {
   uint32_t python_tracer_level = 0;
   // advanced_configuration, sent as written.
   std::map<std::string, std::variant<std::string, bool, int64_t>> options;
-  // Test hook and for slow networks: how long to wait for a connection.
+  // How long to wait for a connection, and for a target that is busy with another profile.
   int64_t connect_timeout_ms = 10'000;
+  // How long a target may take to answer, beyond the recording and 5 x its duration for collecting.
+  int64_t answer_grace_ms = 60'000;
 };
 
 enum class TargetState : uint8_t {
@@ -82,9 +85,18 @@ struct CaptureContext {
   const IdMaker& ids;
 };
 
-// Errors before anything is sent: CAPTURE_NO_TARGET, CAPTURE_BAD_TARGET, CAPTURE_BAD_DURATION,
-// CAPTURE_BAD_NAME, CAPTURE_ROOT. When no target gave anything: CAPTURE_NOTHING_SAVED with each
-// cause. With at least one file the result is OK.
+// Everything that can be said about a request without touching network or disk. Errors:
+// CAPTURE_NO_TARGET, CAPTURE_BAD_TARGET, CAPTURE_TOO_MANY_TARGETS, CAPTURE_BAD_DURATION,
+// CAPTURE_BAD_NAME, CAPTURE_BAD_OPTION.
+Status CheckCaptureRequest(const CaptureRequest& request);
+
+// The longest that Capture can take: the time limit for an operation around it.
+int64_t MaxCaptureMs(const CaptureRequest& request);
+
+// Errors before anything is sent: those of CheckCaptureRequest, CAPTURE_ROOT and
+// CAPTURE_SESSION_EXISTS. When no target gave anything: CAPTURE_NOTHING_SAVED with each cause, or
+// CAPTURE_CANCELLED. With at least one file the result is OK, after a cancel too. `on_progress`
+// runs on the calling thread, at least every 200 ms and once at the end, with the final states.
 Result<CaptureResult> Capture(const CaptureRequest& request, const CaptureContext& context,
                               const CancelToken& cancel,
                               const std::function<void(const CaptureProgress&)>& on_progress);
