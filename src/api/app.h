@@ -1,0 +1,63 @@
+// What the handlers work with, and the table of all routes made from it.
+//
+//   auto context = std::make_shared<AppContext>();
+//   context->engine = engine.get(); ...
+//   const Router router(MakeRoutes(context));
+//
+// The context is filled once before the server starts and only read afterwards; what it points to
+// must live longer than the server and is thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/api/metrics.h"
+#include "src/api/router.h"
+#include "src/api/static_files.h"
+#include "src/base/clock.h"
+#include "src/capture/capture.h"
+#include "src/engine/engine.h"
+#include "src/queue/operation.h"
+
+namespace strobe::api {
+
+inline constexpr std::string_view kVersion = "0.1.0";
+// The release whose answers the XProf-compatible routes follow.
+inline constexpr std::string_view kXprofVersion = "2.24.2";
+
+using CaptureFunction = std::function<Result<capture::CaptureResult>(
+    const capture::CaptureRequest&, const CancelToken&,
+    const std::function<void(const capture::CaptureProgress&)>&)>;
+
+struct AppContext {
+  engine::Engine* engine = nullptr;
+  queue::OperationTable* operations = nullptr;
+  CaptureFunction capture;  // empty: captures are not offered
+  const Clock* clock = nullptr;
+  StaticFiles* console = nullptr;
+  HttpMetrics* metrics = nullptr;
+  std::function<bool()> draining = [] { return false; };
+  std::vector<std::string> route_names;  // labels of the metrics, set by MakeRoutes
+  std::string capture_default_target;    // empty: none
+  bool sample = false;                   // the roots are the samples that come with Strobe
+  int64_t started_unix_ms = 0;
+  // How long an event stream may be silent before a comment keeps it alive.
+  int64_t heartbeat_ms = 15'000;
+};
+
+std::vector<Route> MakeRoutes(std::shared_ptr<AppContext> context);
+
+// The parts of the table.
+void AddHealthRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddSessionRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddTimelineRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddCaptureRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddXprofRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+
+// Where a capture may write: the roots that are directories we can write to. Empty with the reason.
+std::vector<std::string> WritableRoots(const std::vector<std::string>& roots, std::string* reason);
+
+}  // namespace strobe::api

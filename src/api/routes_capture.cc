@@ -1,0 +1,232 @@
+// Captures and operations: start, look, follow, cancel.
+#include <filesystem>
+
+#include "src/api/app.h"
+#include "src/api/capture_body.h"
+#include "src/api/json_answers.h"
+#include "src/base/log.h"
+
+namespace strobe::api {
+namespace {
+
+using Context = std::shared_ptr<AppContext>;
+using queue::OperationState;
+
+// Beyond the recording itself: connecting, collecting (a profiler may take minutes to serialise)
+// and writing.
+constexpr int64_t kCaptureSpareMs = 5 * 60 * 1000;
+// How soon an event stream notices that its client left or the server stops.
+constexpr int64_t kStreamSliceMs = 250;
+
+std::string OperationJson(const OperationState& state) {
+  JsonWriter json;
+  WriteOperation(json, state);
+  return json.TakeText();
+}
+
+queue::OperationTarget ConvertTarget(const capture::TargetProgress& progress) {
+  return {.target = progress.target,
+          .state = std::string(capture::TargetStateName(progress.state)),
+          .received_bytes = progress.received_bytes,
+          .message = progress.message,
+          .hint = progress.hint,
+          .file = progress.file};
+}
+
+// What most of the open targets are at; the slowest stage counts, since it is what is waited for.
+std::string StageOf(const std::vector<capture::TargetProgress>& targets) {
+  using capture::TargetState;
+  for (const TargetState state :
+       {TargetState::kConnecting, TargetState::kRecording, TargetState::kCollecting}) {
+    for (const capture::TargetProgress& target : targets) {
+      if (target.state == state) return std::string(capture::TargetStateName(state));
+    }
+  }
+  return "saving";
+}
+
+// The id under which the list has the new session; empty when it does not show it.
+std::string FindSessionId(engine::Engine& engine, const std::string& session_path) {
+  if (const Status refreshed = engine.Refresh(); !refreshed.ok()) {
+    LogWarning("capture.refresh_failed", {{"reason", refreshed.ToString()}});
+  }
+  std::error_code error;
+  const std::filesystem::path wanted = std::filesystem::weakly_canonical(session_path, error);
+  for (const engine::SessionSummary& summary : engine.Sessions()) {
+    if (summary.entry.path == session_path) return summary.entry.id;
+    if (!error && std::filesystem::weakly_canonical(summary.entry.path, error) == wanted) {
+      return summary.entry.id;
+    }
+  }
+  return "";
+}
+
+Status RunCapture(const Context& context, const capture::CaptureRequest& request,
+                  queue::OperationHandle& handle) {
+  const Result<capture::CaptureResult> result = context->capture(
+      request, handle.cancel(), [&handle](const capture::CaptureProgress& progress) {
+        handle.Update([&progress](OperationState& state) {
+          state.stage = StageOf(progress.targets);
+          state.progress_done = static_cast<uint64_t>(
+              std::clamp<int64_t>(progress.elapsed_ms, 0, progress.duration_ms));
+          state.progress_total = static_cast<uint64_t>(progress.duration_ms);
+          state.progress_unit = "ms";
+          state.targets.clear();
+          for (const auto& target : progress.targets) {
+            state.targets.push_back(ConvertTarget(target));
+          }
+        });
+      });
+  if (!result.ok()) return result.status();
+  const std::string id = FindSessionId(*context->engine, result->session_path);
+  handle.Update([&](OperationState& state) {
+    state.stage = "done";
+    state.targets.clear();
+    for (const auto& target : result->targets) state.targets.push_back(ConvertTarget(target));
+    state.result = {{"session", id},
+                    {"session_name", result->session_name},
+                    {"hosts_saved", std::to_string(result->hosts_saved)}};
+  });
+  return OkStatus();
+}
+
+Result<Response> StartCapture(const Context& context, const Request& request) {
+  std::string reason;
+  const std::vector<std::string> roots = WritableRoots(context->engine->options().roots, &reason);
+  if (!context->capture) reason = "This server does not offer captures.";
+  if (!reason.empty()) {
+    return FailedPreconditionError("CAPTURE_NOT_OFFERED", reason)
+        .Hint("Start the server with a directory that it may write to.");
+  }
+  STROBE_ASSIGN_OR_RETURN(const capture::CaptureRequest parsed,
+                          ParseCaptureBody(request.body, roots));
+  std::vector<queue::OperationTarget> targets;
+  for (const std::string& target : parsed.targets) {
+    queue::OperationTarget waiting;
+    waiting.target = target;
+    waiting.state = "connecting";
+    targets.push_back(std::move(waiting));
+  }
+  STROBE_ASSIGN_OR_RETURN(
+      const std::string id,
+      context->operations->Start("capture", 2 * parsed.duration_ms + kCaptureSpareMs,
+                                 std::move(targets),
+                                 [context, parsed](queue::OperationHandle& handle) {
+                                   return RunCapture(context, parsed, handle);
+                                 }));
+  LogInfo("capture.started", {{"operation", id},
+                              {"targets", parsed.targets.size()},
+                              {"duration_ms", parsed.duration_ms},
+                              {"root", parsed.root}});
+  STROBE_ASSIGN_OR_RETURN(const OperationState state, context->operations->Get(id));
+  Response response = JsonResponse(OperationJson(state), 202);
+  response.cache_control = "no-store";
+  response.headers.emplace_back("Location", "/api/v1/operations/" + id);
+  return response;
+}
+
+Result<Response> ListOperations(const Context& context) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("operations").BeginArray();
+  for (const OperationState& state : context->operations->List()) WriteOperation(json, state);
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(json.TakeText());
+}
+
+Result<Response> GetOperation(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(const OperationState state,
+                          context->operations->Get(std::string(request.Param("id"))));
+  return JsonResponse(OperationJson(state));
+}
+
+Result<Response> CancelOperation(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(const OperationState state,
+                          context->operations->Cancel(std::string(request.Param("id"))));
+  Response response = JsonResponse(OperationJson(state));
+  response.revalidate = false;
+  return response;
+}
+
+void FollowOperation(const Context& context, OperationState state, StreamWriter& out) {
+  int64_t last_sent_ms = 0;
+  bool first = true;
+  uint64_t sent_revision = 0;
+  while (!out.cancel().cancelled()) {
+    const int64_t now_ms = context->clock->MonotonicNanos() / 1'000'000;
+    if (first || state.revision != sent_revision) {
+      if (!out.Write("id: " + std::to_string(state.revision) + "\ndata: " + OperationJson(state) +
+                     "\n\n")) {
+        return;
+      }
+      first = false;
+      sent_revision = state.revision;
+      last_sent_ms = now_ms;
+      if (state.done) return;
+    } else if (now_ms - last_sent_ms >= context->heartbeat_ms) {
+      if (!out.Write(": still here\n\n")) return;
+      last_sent_ms = now_ms;
+    }
+    Result<OperationState> next =
+        context->operations->WaitForChange(state.id, sent_revision, kStreamSliceMs);
+    if (!next.ok()) return;
+    state = std::move(next).value();
+  }
+}
+
+Result<Response> OperationEvents(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(OperationState state,
+                          context->operations->Get(std::string(request.Param("id"))));
+  Response response = StreamResponse("text/event-stream", [context, state](StreamWriter& out) {
+    FollowOperation(context, state, out);
+  });
+  // Tells nginx, where it stands in front, not to hold events back.
+  response.headers.emplace_back("X-Accel-Buffering", "no");
+  return response;
+}
+
+}  // namespace
+
+void AddCaptureRoutes(const Context& context, std::vector<Route>* routes) {
+  routes->push_back({.method = Method::kPost,
+                     .pattern = "/api/v1/captures",
+                     .operation_id = "startCapture",
+                     .tag = "capture",
+                     .summary = "Record profiles from running jobs into one new session.",
+                     .request_schema = "CaptureRequest",
+                     .response_schema = "Operation",
+                     .success_status = 202,
+                     .auth = AuthClass::kCapture,
+                     .handler = [context](const Request& r) { return StartCapture(context, r); }});
+  routes->push_back({.pattern = "/api/v1/operations",
+                     .operation_id = "listOperations",
+                     .tag = "capture",
+                     .summary = "Operations, newest first.",
+                     .response_schema = "OperationList",
+                     .handler = [context](const Request&) { return ListOperations(context); }});
+  routes->push_back({.pattern = "/api/v1/operations/{id}",
+                     .operation_id = "getOperation",
+                     .tag = "capture",
+                     .summary = "One operation.",
+                     .response_schema = "Operation",
+                     .handler = [context](const Request& r) { return GetOperation(context, r); }});
+  routes->push_back(
+      {.method = Method::kPost,
+       .pattern = "/api/v1/operations/{id}:cancel",
+       .operation_id = "cancelOperation",
+       .tag = "capture",
+       .summary = "Ask an operation to stop; what a capture has recorded is kept.",
+       .response_schema = "Operation",
+       .auth = AuthClass::kCapture,
+       .handler = [context](const Request& r) { return CancelOperation(context, r); }});
+  routes->push_back(
+      {.pattern = "/api/v1/operations/{id}/events",
+       .operation_id = "followOperation",
+       .tag = "capture",
+       .summary = "Server-sent events: the operation at each change, until it is done.",
+       .response_type = "text/event-stream",
+       .handler = [context](const Request& r) { return OperationEvents(context, r); }});
+}
+
+}  // namespace strobe::api

@@ -1,0 +1,142 @@
+// Health, metrics, configuration, the description of the API, and the table of all routes.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "src/api/app.h"
+#include "src/api/json_answers.h"
+#include "src/api/openapi.h"
+
+namespace strobe::api {
+namespace {
+
+using Context = std::shared_ptr<AppContext>;
+
+Result<Response> Ready(const Context& context) {
+  if (context->draining()) {
+    return UnavailableError("DRAINING", "The server is stopping.").Hint("Ask another one.");
+  }
+  return TextResponse("ready\n");
+}
+
+Result<Response> Metrics(const Context& context) {
+  std::string text;
+  context->metrics->AppendText(context->route_names, &text);
+  const engine::Engine::Stats stats = context->engine->stats();
+  const auto gauge = [&](std::string_view name, std::string_view help, uint64_t value) {
+    AppendMetric(&text, name, "gauge", help, static_cast<double>(value));
+  };
+  const auto counter = [&](std::string_view name, std::string_view help, uint64_t value) {
+    AppendMetric(&text, name, "counter", help, static_cast<double>(value));
+  };
+  gauge("strobe_sessions", "Sessions in the list.", context->engine->Sessions().size());
+  gauge("strobe_opened_sessions", "Sessions kept open.", stats.opened_sessions);
+  gauge("strobe_engine_resident_bytes", "Memory that opened sessions hold.", stats.resident_bytes);
+  gauge("strobe_cache_bytes", "Size of the column files on disk.", stats.cache_bytes);
+  counter("strobe_column_file_hits_total", "Opens answered from a column file.",
+          stats.column_file_hits);
+  counter("strobe_column_file_misses_total", "Opens that had to decode.", stats.column_file_misses);
+  counter("strobe_tiles_encoded_total", "Tiles encoded.", stats.tiles_encoded);
+  counter("strobe_tile_cache_hits_total", "Tiles answered from memory.", stats.tile_cache_hits);
+  gauge("process_resident_memory_bytes", "Memory of the process that is in RAM.", ResidentBytes());
+  gauge("process_start_time_seconds", "Start of the process, Unix time.",
+        static_cast<uint64_t>(context->started_unix_ms / 1000));
+  Response response = TextResponse(std::move(text));
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  return response;
+}
+
+Result<Response> Config(const Context& context) {
+  const std::vector<std::string>& roots = context->engine->options().roots;
+  std::string reason;
+  const std::vector<std::string> writable = WritableRoots(roots, &reason);
+  if (!context->capture) reason = "This server does not offer captures.";
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("version").String(kVersion);
+  json.Key("roots").BeginArray();
+  for (const std::string& root : roots) json.String(root);
+  json.EndArray();
+  json.Key("capture_enabled").Bool(reason.empty());
+  WriteTextOrNull(json, "capture_reason", reason);
+  json.Key("capture_roots").BeginArray();
+  for (const std::string& root : writable) json.String(root);
+  json.EndArray();
+  WriteTextOrNull(json, "capture_default_target", context->capture_default_target);
+  json.Key("sample").Bool(context->sample);
+  json.EndObject();
+  return JsonResponse(json.TakeText());
+}
+
+}  // namespace
+
+std::vector<std::string> WritableRoots(const std::vector<std::string>& roots, std::string* reason) {
+  std::vector<std::string> writable;
+  for (const std::string& root : roots) {
+    std::error_code error;
+    if (std::filesystem::is_directory(root, error) && ::access(root.c_str(), W_OK | X_OK) == 0) {
+      writable.push_back(root);
+    }
+  }
+  reason->clear();
+  if (writable.empty()) {
+    *reason = roots.empty() ? "The server has no directory to write to."
+                            : "None of the server's roots is a directory that it may write to.";
+  }
+  return writable;
+}
+
+void AddHealthRoutes(const Context& context, std::vector<Route>* routes) {
+  routes->push_back(
+      {.pattern = "/healthz",
+       .operation_id = "health",
+       .tag = "server",
+       .summary = "Whether the process lives.",
+       .response_type = "text/plain",
+       .auth = AuthClass::kPublic,
+       .run_on = RunOn::kIoThread,
+       .handler = [](const Request&) -> Result<Response> { return TextResponse("ok\n"); }});
+  routes->push_back({.pattern = "/readyz",
+                     .operation_id = "ready",
+                     .tag = "server",
+                     .summary = "Whether requests should be sent here; 503 while the server stops.",
+                     .response_type = "text/plain",
+                     .auth = AuthClass::kPublic,
+                     .run_on = RunOn::kIoThread,
+                     .handler = [context](const Request&) { return Ready(context); }});
+  routes->push_back({.pattern = "/metrics",
+                     .operation_id = "metrics",
+                     .tag = "server",
+                     .summary = "Counters in Prometheus's text form.",
+                     .response_type = "text/plain",
+                     .handler = [context](const Request&) { return Metrics(context); }});
+  routes->push_back({.pattern = "/api/v1/config",
+                     .operation_id = "getConfig",
+                     .tag = "server",
+                     .summary = "Version, roots, and whether captures are offered.",
+                     .response_schema = "Config",
+                     .handler = [context](const Request&) { return Config(context); }});
+}
+
+std::vector<Route> MakeRoutes(Context context) {
+  std::vector<Route> routes;
+  AddHealthRoutes(context, &routes);
+  AddSessionRoutes(context, &routes);
+  AddTimelineRoutes(context, &routes);
+  AddCaptureRoutes(context, &routes);
+  AddXprofRoutes(context, &routes);
+  AddConsoleRoutes(context, &routes);
+  routes.push_back({.pattern = "/api/v1/openapi.json",
+                    .operation_id = "getOpenApi",
+                    .tag = "server",
+                    .summary = "This description."});
+  const std::string description = OpenApiJson(routes);
+  routes.back().handler = [description](const Request&) -> Result<Response> {
+    return JsonResponse(description);
+  };
+  for (const Route& route : routes) context->route_names.push_back(route.pattern);
+  context->route_names.push_back("none");
+  return routes;
+}
+
+}  // namespace strobe::api

@@ -1,0 +1,77 @@
+// The HTTP/1.1 server: sockets, limits and threads around a Router.
+//
+//   Server::Parts parts{.router = router, .guard = guard, .metrics = metrics, .clock = clock, .ids
+//   = ids}; STROBE_ASSIGN_OR_RETURN(std::unique_ptr<Server> server, Server::Start({.port = 0},
+//   parts)); Print(server->port()); WaitForSignal(); server->Shutdown();     // stops accepting,
+//   lets what runs finish, ends streams
+//
+// A few io threads do all reading and writing and never block; handlers run on a pool of their own,
+// event streams on a thread each (max_streams). Keep-alive and pipelining: one request of a
+// connection is answered at a time, in order. When a client goes away its request's cancel token is
+// set. Every limit is in ServerOptions, and whoever meets one gets a named error. Boost is seen
+// only by server.cc and connection.cc. Cost: about 15 us a small request.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "src/api/guard.h"
+#include "src/api/metrics.h"
+#include "src/api/request.h"
+#include "src/api/router.h"
+#include "src/base/clock.h"
+#include "src/base/ids.h"
+#include "src/base/status.h"
+
+namespace strobe::api {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";  // an IP address or "localhost"
+  uint16_t port = 0;                  // 0: any free one
+  int io_threads = 2;
+  // Handlers wait for the engine, which has threads of its own, so more than cores.
+  int handler_threads = 8;
+  // A browser takes 6, a page of 20 users 120; ten times that is a fault or an attack.
+  size_t max_connections = 1024;
+  size_t max_connections_per_peer = 512;
+  size_t max_streams = 64;
+  size_t max_header_bytes = kMaxHeaderBytes;
+  size_t max_body_bytes = kMaxBodyBytes;
+  int64_t idle_timeout_ms = 75'000;       // between two requests; longer than proxies keep
+  int64_t header_timeout_ms = 10'000;     // from the first byte to the end of the head
+  int64_t body_timeout_ms = 30'000;       // for the whole body
+  int64_t write_timeout_ms = 30'000;      // for each kWriteSliceBytes
+  int64_t request_deadline_ms = 120'000;  // from the whole request to the answer
+  int64_t drain_timeout_ms = 10'000;      // what runs may take this long at shutdown
+};
+
+inline constexpr size_t kWriteSliceBytes = 256 * 1024;
+// What a stream may be ahead of its client before Write blocks.
+inline constexpr size_t kMaxStreamAheadBytes = 1024 * 1024;
+
+class Server {
+ public:
+  struct Parts {
+    const Router& router;
+    const Guard& guard;
+    HttpMetrics& metrics;
+    const Clock& clock;
+    const IdMaker& ids;
+  };
+
+  // Listening when it returns. Errors: LISTEN_ADDRESS_INVALID, LISTEN_FAILED.
+  static Result<std::unique_ptr<Server>> Start(ServerOptions options, Parts parts);
+  virtual ~Server() = default;  // shuts down
+
+  virtual uint16_t port() const = 0;
+  // Blocks until everything has ended; safe to call twice and from any thread but the server's own.
+  virtual void Shutdown() = 0;
+  virtual bool draining() const = 0;
+};
+
+// The head and body of one request out of bytes, as the server reads it: for the fuzzer and tests.
+// Errors: REQUEST_MALFORMED, REQUEST_INCOMPLETE, TARGET_*.
+Result<Request> ParseWholeRequest(std::string_view bytes);
+
+}  // namespace strobe::api
