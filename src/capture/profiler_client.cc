@@ -31,9 +31,8 @@ constexpr uint32_t kOptionsVersion = 1;
 // Large answers in few frames: HTTP/2's default of 16 KiB makes 12,800 pieces of 200 MB.
 constexpr int kMaxFrameBytes = 1 << 20;
 constexpr int kConnectMarginMs = 1'000;
-
-using ProfileStub = grpc::TemplatedGenericStub<tensorflow::ProfileRequest, grpc::ByteBuffer>;
-using TerminateStub = grpc::TemplatedGenericStub<tensorflow::TerminateRequest, grpc::ByteBuffer>;
+// How long one watch of a connecting channel lasts; it is renewed.
+constexpr int64_t kWatchMs = 250;
 
 // gRPC writes its own lines to standard error; ours is one JSON object a line.
 void RouteGrpcLog() {
@@ -91,18 +90,6 @@ CallCode CodeOf(const grpc::Status& status) {
   }
 }
 
-struct PendingProfile {
-  grpc::ClientContext context;
-  tensorflow::ProfileRequest request;
-  grpc::ByteBuffer response;
-};
-
-struct PendingTerminate {
-  grpc::ClientContext context;
-  tensorflow::TerminateRequest request;
-  grpc::ByteBuffer response;
-};
-
 CallOutcome OutcomeOf(const grpc::Status& status, grpc::ByteBuffer* response) {
   CallOutcome outcome{CodeOf(status), CleanText(status.error_message()), nullptr};
   if (!status.ok()) return outcome;
@@ -116,6 +103,81 @@ CallOutcome OutcomeOf(const grpc::Status& status, grpc::ByteBuffer* response) {
   outcome.bytes = std::make_shared<ReceivedSlices>(std::move(slices));
   return outcome;
 }
+
+// One queue and one thread for everything that gRPC does for captures: connecting, calls, answers.
+// (Its own callback threads are no choice: they end with the last channel, and a channel that is
+// let go of inside a callback then makes the thread wait for itself.) Lives as long as the process.
+class Poller {
+ public:
+  class Tag {
+   public:
+    virtual ~Tag() = default;
+    virtual void Complete() = 0;
+  };
+
+  static Poller& Get() {
+    static auto* const poller = new Poller;
+    return *poller;
+  }
+  grpc::CompletionQueue& queue() { return queue_; }
+
+ private:
+  Poller() {
+    std::thread([this] {
+      void* tag = nullptr;
+      bool ok = false;  // says nothing that the status of a call does not say
+      while (queue_.Next(&tag, &ok)) {
+        const std::unique_ptr<Tag> done(static_cast<Tag*>(tag));
+        done->Complete();
+      }
+    }).detach();
+  }
+
+  grpc::CompletionQueue queue_;
+};
+
+// A call under way: holds all that gRPC needs until it is complete, the channel too.
+template <typename Request>
+struct Call {
+  using Stub = grpc::TemplatedGenericStub<Request, grpc::ByteBuffer>;
+  std::shared_ptr<grpc::Channel> channel;
+  grpc::ClientContext context;
+  Request request;
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
+  std::function<void(Call&)> done;
+
+  class DoneTag : public Poller::Tag {
+   public:
+    explicit DoneTag(std::shared_ptr<Call> call) : call_(std::move(call)) {}
+    void Complete() override { call_->done(*call_); }
+
+   private:
+    const std::shared_ptr<Call> call_;
+  };
+
+  static void Start(const std::shared_ptr<Call>& call, const char* method) {
+    Stub stub(call->channel);
+    call->reader =
+        stub.PrepareUnaryCall(&call->context, method, call->request, &Poller::Get().queue());
+    call->reader->StartCall();
+    call->reader->Finish(&call->response, &call->status, new DoneTag(call));
+  }
+};
+
+using ProfileRpc = Call<tensorflow::ProfileRequest>;
+using TerminateRpc = Call<tensorflow::TerminateRequest>;
+
+// gRPC makes a connection only while something waits for that channel (else it looks every 5 s).
+class WatchTag : public Poller::Tag {
+ public:
+  explicit WatchTag(std::shared_ptr<std::atomic<bool>> armed) : armed_(std::move(armed)) {}
+  void Complete() override { armed_->store(false); }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> armed_;
+};
 
 void FillRequest(const ProfileCall& call, tensorflow::ProfileRequest* request) {
   const auto duration_ms = static_cast<uint64_t>(call.duration_ms);
@@ -143,56 +205,9 @@ void FillRequest(const ProfileCall& call, tensorflow::ProfileRequest* request) {
   }
 }
 
-// gRPC makes a connection only while something of it waits on a queue (else it looks every 5 s):
-// one thread waits on one queue for all channels that are connecting. Lives while channels do.
-class ConnectionPoller {
- public:
-  static std::shared_ptr<ConnectionPoller> Shared() {
-    static std::mutex* const mutex = new std::mutex;
-    static auto* const shared = new std::weak_ptr<ConnectionPoller>;
-    std::lock_guard lock(*mutex);
-    std::shared_ptr<ConnectionPoller> poller = shared->lock();
-    if (poller == nullptr) {
-      poller = std::make_shared<ConnectionPoller>();
-      *shared = poller;
-    }
-    return poller;
-  }
-
-  ConnectionPoller() : thread_([this] { Poll(); }) {}
-  ~ConnectionPoller() {
-    queue_.Shutdown();
-    thread_.join();  // after the watches under way, at most kWatchMs
-  }
-
-  // Waits a while for the channel to leave `state`; `armed` is cleared when the wait is over.
-  void Watch(grpc::Channel& channel, grpc_connectivity_state state,
-             const std::shared_ptr<std::atomic<bool>>& armed) {
-    armed->store(true);
-    channel.NotifyOnStateChange(state, DeadlineIn(kWatchMs), &queue_, new Tag(armed));
-  }
-
- private:
-  using Tag = std::shared_ptr<std::atomic<bool>>;
-  static constexpr int64_t kWatchMs = 250;
-
-  void Poll() {
-    void* tag = nullptr;
-    bool ok = false;
-    while (queue_.Next(&tag, &ok)) {
-      const std::unique_ptr<Tag> armed(static_cast<Tag*>(tag));
-      (*armed)->store(false);
-    }
-  }
-
-  grpc::CompletionQueue queue_;
-  std::thread thread_;
-};
-
 class GrpcChannel : public ProfilerChannel {
  public:
-  explicit GrpcChannel(std::shared_ptr<grpc::Channel> channel)
-      : poller_(ConnectionPoller::Shared()), channel_(std::move(channel)) {}
+  explicit GrpcChannel(std::shared_ptr<grpc::Channel> channel) : channel_(std::move(channel)) {}
   ~GrpcChannel() override { DropProfile(); }
 
   Link link() override {
@@ -204,56 +219,52 @@ class GrpcChannel : public ProfilerChannel {
       case GRPC_CHANNEL_SHUTDOWN:
         return Link::kFailed;
       default:
-        if (!watched_->load()) poller_->Watch(*channel_, state, watched_);
+        if (!watched_->exchange(true)) {
+          channel_->NotifyOnStateChange(state, DeadlineIn(kWatchMs), &Poller::Get().queue(),
+                                        new WatchTag(watched_));
+        }
         return Link::kConnecting;
     }
   }
 
   void StartProfile(const ProfileCall& call, int64_t deadline_ms,
                     std::function<void(CallOutcome)> done) override {
-    auto pending = std::make_shared<PendingProfile>();
-    pending->context.set_deadline(DeadlineIn(deadline_ms));
-    FillRequest(call, &pending->request);
+    auto rpc = std::make_shared<ProfileRpc>();
+    rpc->channel = channel_;
+    rpc->context.set_deadline(DeadlineIn(deadline_ms));
+    FillRequest(call, &rpc->request);
+    rpc->done = [done = std::move(done)](ProfileRpc& ended) {
+      done(OutcomeOf(ended.status, &ended.response));
+    };
     {
       std::lock_guard lock(mutex_);
-      running_ = pending;
+      running_ = rpc;
     }
-    // The stub is taken along so that the channel outlives the call.
-    auto stub = std::make_shared<ProfileStub>(channel_);
-    stub->UnaryCall(&pending->context, kProfileMethod, grpc::StubOptions(), &pending->request,
-                    &pending->response,
-                    [pending, stub, done = std::move(done)](const grpc::Status& status) {
-                      done(OutcomeOf(status, &pending->response));
-                    });
+    ProfileRpc::Start(rpc, kProfileMethod);
   }
 
   void DropProfile() override {
     std::lock_guard lock(mutex_);
-    if (const std::shared_ptr<PendingProfile> pending = running_.lock()) {
-      pending->context.TryCancel();
-    }
+    if (const std::shared_ptr<ProfileRpc> rpc = running_.lock()) rpc->context.TryCancel();
   }
 
   void Terminate(const std::string& session_id) override {
-    auto pending = std::make_shared<PendingTerminate>();
-    pending->context.set_deadline(DeadlineIn(kTerminateDeadlineMs));
-    pending->request.set_session_id(session_id);
-    auto stub = std::make_shared<TerminateStub>(channel_);
-    stub->UnaryCall(&pending->context, kTerminateMethod, grpc::StubOptions(), &pending->request,
-                    &pending->response, [pending, stub](const grpc::Status& status) {
-                      if (!status.ok()) {
-                        LogDebug("capture.terminate_failed",
-                                 {{"error", CleanText(status.error_message())}});
-                      }
-                    });
+    auto rpc = std::make_shared<TerminateRpc>();
+    rpc->channel = channel_;
+    rpc->context.set_deadline(DeadlineIn(kTerminateDeadlineMs));
+    rpc->request.set_session_id(session_id);
+    rpc->done = [](TerminateRpc& ended) {
+      if (ended.status.ok()) return;
+      LogDebug("capture.terminate_failed", {{"error", CleanText(ended.status.error_message())}});
+    };
+    TerminateRpc::Start(rpc, kTerminateMethod);
   }
 
  private:
-  const std::shared_ptr<ConnectionPoller> poller_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::shared_ptr<std::atomic<bool>> watched_ = std::make_shared<std::atomic<bool>>(false);
   std::mutex mutex_;
-  std::weak_ptr<PendingProfile> running_;
+  std::weak_ptr<ProfileRpc> running_;
 };
 
 }  // namespace

@@ -10,9 +10,9 @@
 // itself (no proxy of the environment, no service records of DNS) and are not shared between
 // captures, so that an old failure's back-off does not hit a new one.
 //
-// Callbacks run on gRPC's threads and must be short. Destroying a channel abandons its calls: a
-// call still running is cancelled and its callback comes with kCancelled, possibly later.
-// Cost: no thread per target (one for all that connect, beside gRPC's own). Thread-safe.
+// Callbacks run on the one thread that does everything of gRPC and must be short. Destroying a
+// channel cancels its call; the callback still comes, later.
+// Cost: that one thread for the whole process, none per target. Thread-safe.
 #pragma once
 
 #include <cstdint>
