@@ -151,6 +151,8 @@ struct Damage {
 };
 
 struct OpenOptions {
+  // Damage met before the bytes were made (a compressed file cut short); damage() tells it too.
+  std::vector<Damage> known_damage;
   // More than any profiler writes; beyond it the rest is reported as damage (LIMIT_EXCEEDED), not
   // read.
   uint32_t max_planes = 100'000;

@@ -1,0 +1,38 @@
+// The XSpace bytes of a host file, whatever the file's format.
+//
+//   STROBE_ASSIGN_OR_RETURN(HostSource host, OpenHostSource(file, scratch_directory, cancel));
+//   STROBE_ASSIGN_OR_RETURN(auto profile, ProfileFile::Open(host.source, {.known_damage =
+//   host.damage}));
+//
+// A plain file is mapped; gzip, zstd and xz are inflated into a file without a name; Riegeli
+// records and trace JSON become an XSpace in memory. What was readable before damage is there, with
+// the Damage that says so. Errors: those of storage, wire/compress, wire/riegeli and
+// trace_json_import, with the file's path.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/base/cancel.h"
+#include "src/base/status.h"
+#include "src/storage/byte_source.h"
+#include "src/xplane/profile_file.h"
+#include "src/xplane/session.h"
+
+namespace strobe::xplane {
+
+struct HostSource {
+  std::shared_ptr<const storage::ByteSource> source;
+  // Of the file on disk, also when `source` is made from it.
+  storage::FileIdentity identity;
+  std::vector<Damage> damage;
+};
+
+Result<HostSource> OpenHostSource(const SessionFile& file, const std::string& scratch_directory,
+                                  const CancelToken& cancel);
+
+// By the first bytes, for a file whose name says nothing: kXplane when they are none of the others.
+FileFormat DetectFileFormat(std::string_view head);
+
+}  // namespace strobe::xplane
