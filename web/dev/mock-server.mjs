@@ -13,7 +13,7 @@ import { MockSessions } from './mock-sessions.mjs';
 import { buildTile } from './mock-tiles.mjs';
 
 const args = process.argv.slice(2);
-const option = (name, fallback) => (args.includes(name) ? args[args.indexOf(name) + 1] : fallback);
+const option = (name, fallback) => (args.includes(name) ? args[args.lastIndexOf(name) + 1] : fallback);
 const base = option('--base', '/');
 const delayMs = Number(option('--delay', 0));
 const consoleDir = fileURLToPath(new URL('../../build/console/', import.meta.url));
@@ -141,6 +141,11 @@ function fileAnswer(response, path) {
   response.setHeader('Cache-Control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   if (extname(file) === '.html') {
     response.end(readFileSync(file, 'utf8').replace('<base href="/"', `<base href="${base}"`));
+    return;
+  }
+  if (/\.(js|css|svg)$/.test(file)) {
+    response.setHeader('Content-Encoding', 'gzip');
+    response.end(gzipSync(readFileSync(file)));
     return;
   }
   createReadStream(file).pipe(response);

@@ -40,7 +40,7 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp }: T
         strobe
       </Link>
       <div className="crumbs">{sessionId && <SessionCrumbs session={session} sessionId={sessionId} tool={tool} />}</div>
-      <button type="button" className="searchbox" onClick={onSearch} aria-label={keyHint('app.search')}>
+      <button type="button" className="searchbox" onClick={onSearch} title={keyHint('app.search')}>
         <Icon name="search" />
         <span className="truncate">Search or jump</span>
         <span className="kbd">{keyLabel('app.search')}</span>
@@ -108,7 +108,7 @@ function SessionCrumbs({ session, sessionId, tool }: { session: SessionDetail | 
         </>
       )}
       <Menu
-        label="Switch session"
+        label={`${session ? sessionLabel(session.name) : sessionId}: switch session`}
         className="button plain switcher"
         onOpen={load}
         button={

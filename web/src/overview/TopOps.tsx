@@ -205,7 +205,7 @@ function OpRow({ op, units, mostShare, current, to, onPoint }: OpRowProps) {
     >
       <td className="c-name" title={op.name}>
         <span className="op-name">
-          <span className={`swatch cat-${category.key}`} style={{ background: `var(--cat-${category.key})`, borderColor: `var(--cat-${category.key}-edge)` }} aria-hidden="true" />
+          <span className={`swatch cat-${category.key}`} style={{ backgroundColor: `var(--cat-${category.key})`, borderColor: `var(--cat-${category.key}-edge)` }} aria-hidden="true" />
           <MiddleTruncated text={op.name} to={to} />
         </span>
       </td>

@@ -23,7 +23,12 @@ export function FirstProfile({ config }: { config: ServerConfig | null }) {
     <div className="first">
       <h2>No profile here yet</h2>
       <p className="text2">
-        Looked for <code>**/plugins/profile/&lt;session&gt;/&lt;host&gt;.xplane.pb</code> under {(config?.roots ?? [root]).map((one) => <code key={one}>{one} </code>)}
+        Looked for <code>**/plugins/profile/&lt;session&gt;/&lt;host&gt;.xplane.pb</code> under
+        {(config?.roots ?? [root]).map((one, i) => (
+          <span key={one}>
+            {i > 0 ? ',' : ''} <code>{one}</code>
+          </span>
+        ))}{' '}
         and found none. The list fills by itself as soon as there is one.
       </p>
       <div className="ways">
@@ -35,11 +40,13 @@ export function FirstProfile({ config }: { config: ServerConfig | null }) {
             <p className="text2">Give the job a profiler server, once:</p>
             <Snippet text={`import jax\njax.profiler.start_server(${port})`} />
             <p className="text2">Then take a profile of it at any time.</p>
-            <button type="button" className="button primary" disabled={config?.capture_enabled === false} onClick={() => openCapture()}>
-              <Icon name="capture" />
-              Capture a profile
-            </button>
-            <span className="muted"> {keyLabel('app.capture')}</span>
+            <p className="press">
+              <button type="button" className="button primary" disabled={config?.capture_enabled === false} onClick={() => openCapture()}>
+                <Icon name="capture" />
+                Capture a profile
+              </button>
+              <span className="kbd">{keyLabel('app.capture')}</span>
+            </p>
           </div>
         </section>
         <section className="panel">
