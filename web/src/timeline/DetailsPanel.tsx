@@ -51,7 +51,7 @@ export function DetailsPanel({ store, session, container }: Props) {
         </div>
       </header>
       {error !== null ? (
-        <div className="tl-details-body">
+        <div className="tl-details-message">
           <p className="crit" role="alert">{error.message}</p>
           {error.hint && <p className="text2">{error.hint}</p>}
         </div>

@@ -9,13 +9,11 @@ export function Mirror({ store, session }: { store: TimelineStore; session: Time
   const detail = useStore(store, (state) => state.detail);
   const selection = useStore(store, (state) => state.selection);
   const picked = useStore(store, (state) => state.picked);
-  const notice = useStore(store, (state) => state.notice);
   const said = selection === null ? 'No event is selected.' : detail === null ? 'Reading the event.'
     : `${detail.name}, ${formatTime(detail.duration_ps)}, at ${formatTime(detail.start_ps)}, on ${detail.line} of ${detail.plane}` +
       `${detail.host === '' ? '' : `, host ${detail.host}`}, depth ${detail.depth ?? 'not known'}.` +
       (picked !== null && picked.count > 1 ? ` Longest of ${picked.count} events drawn as one bar.` : '');
   return (
-    <>
       <div id="tl-mirror" className="visually-hidden" data-testid="timeline-mirror" tabIndex={0} role="group" aria-label="Selected event">
         <p aria-live="polite">{said}</p>
         {detail !== null && selection !== null && (
@@ -31,9 +29,15 @@ export function Mirror({ store, session }: { store: TimelineStore; session: Time
           </ul>
         )}
       </div>
-      <div className={notice === '' ? 'visually-hidden' : 'tl-notice'} role="status" aria-live="polite" key={notice}>
-        {notice}
-      </div>
-    </>
+  );
+}
+
+/** One line that fades: "Hit 3 of 162". */
+export function Notice({ store }: { store: TimelineStore }) {
+  const notice = useStore(store, (state) => state.notice);
+  return (
+    <div className={notice === '' ? 'visually-hidden' : 'tl-notice'} role="status" aria-live="polite" key={notice}>
+      {notice}
+    </div>
   );
 }

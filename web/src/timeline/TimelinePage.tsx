@@ -11,7 +11,7 @@ import { ErrorNotice } from '../ui/states';
 import { DetailsPanel } from './DetailsPanel';
 import type { Elements } from './elements';
 import { EmptyStates } from './EmptyStates';
-import { Mirror } from './Mirror';
+import { Mirror, Notice } from './Mirror';
 import { TimelineSession } from './session';
 import { makeStore, type TimelineStore } from './state';
 import { useStore } from './store';
@@ -76,13 +76,13 @@ function Stage({ store, session }: { store: TimelineStore; session: TimelineSess
         <canvas data-part="minimap" aria-hidden="true" />
       </div>
       <div className="tl-corner tl-corner-ruler">
-        <span className="tl-left-edge" data-part="left-edge" title="Time at the left edge" />
-        <span className="tl-anchor" data-part="anchor" title="The ruler's ticks count from here" />
+        <span className="tl-left-edge" data-part="corner" />
+        <span className="tl-anchor" data-part="corner-note" />
       </div>
       <div className="tl-ruler">
         <canvas data-part="ruler" aria-hidden="true" />
       </div>
-      <div className="tl-labels" data-part="labels" role="group" aria-label="Tracks" />
+      <div className={phase === 'loading' ? 'tl-labels tl-skeleton' : 'tl-labels'} data-part="labels" role="group" aria-label="Tracks" />
       <div
         className="tl-body"
         data-part="body"
@@ -94,12 +94,13 @@ function Stage({ store, session }: { store: TimelineStore; session: TimelineSess
       >
         <div className="tl-bars-box" data-part="bars" />
         <canvas className="tl-overlay" data-part="overlay" aria-hidden="true" />
-        {phase === 'loading' && <div className="tl-loading" aria-hidden="true" />}
+        {phase === 'loading' && <div className="tl-loading tl-skeleton" aria-hidden="true" />}
         <EmptyStates store={store} session={session} />
       </div>
       <div className="tl-scroll" data-part="scroll-track" aria-hidden="true">
         <div className="tl-scroll-thumb" data-part="scroll-thumb" hidden />
       </div>
+      <Notice store={store} />
       {!complete && phase === 'ready' && (
         <div className="tl-decoding" role="status">
           Still reading: tracks fill in as they come.
@@ -119,8 +120,8 @@ function findElements(root: HTMLElement): Elements {
     ruler: part<HTMLCanvasElement>('ruler'),
     minimap: part<HTMLCanvasElement>('minimap'),
     labels: part('labels'),
-    anchor: part('anchor'),
-    leftEdge: part('left-edge'),
+    corner: part('corner'),
+    cornerNote: part('corner-note'),
     total: part('total'),
     scrollTrack: part('scroll-track'),
     scrollThumb: part('scroll-thumb'),

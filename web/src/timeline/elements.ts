@@ -8,8 +8,8 @@ export interface Elements {
   readonly ruler: HTMLCanvasElement;
   readonly minimap: HTMLCanvasElement;
   readonly labels: HTMLElement;
-  readonly anchor: HTMLElement; // the time from which the ruler counts
-  readonly leftEdge: HTMLElement;
+  readonly corner: HTMLElement; // the time of the left edge, or from which the ruler counts
+  readonly cornerNote: HTMLElement; // which of the two
   readonly total: HTMLElement; // length of the session
   readonly scrollTrack: HTMLElement;
   readonly scrollThumb: HTMLElement;

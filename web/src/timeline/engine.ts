@@ -12,7 +12,7 @@ import { HEADER_PX, Layout, barTop, BAR_PX, makeLayout, rowAt, type Track } from
 import { Minimap, minimapTracks } from './minimap';
 import { splitEventId, type LinesAnswer } from './model';
 import { ViewMotion, type HeldMove } from './motion';
-import { Overlay, anchorLabel, leftEdgeLabel, type Box } from './overlay';
+import { Overlay, cornerLabels, type Box } from './overlay';
 import { makePalette, type Palette } from './palette';
 import { makeRenderer, type Renderer } from './renderer';
 import { Scene, type DrawnEvent, type Frame, type SceneInput } from './scene';
@@ -207,7 +207,7 @@ export class Engine {
   }
 
   setMark(mark: SearchMark | null): void {
-    this.mark = mark;
+    this.mark = mark !== null && mark.meansSomething ? mark : null;
     this.invalidate();
   }
 
@@ -337,6 +337,7 @@ export class Engine {
   }
 
   private draw(): void {
+    if (this.lines === null) return; // The page shows a skeleton; a ruler of nothing would be a false one.
     this.cache.beginFrame();
     const ruler = makeRuler(this.view, this.width);
     const input = this.sceneInput(ruler.ticks.filter((tick) => tick.label !== '').map((tick) => tick.x));
@@ -355,8 +356,7 @@ export class Engine {
     });
     const selectedLine = splitEventId(selection ?? detail?.id ?? '')?.line ?? '';
     this.labels.update(this.layout, this.scrollPx, this.height, selectedLine);
-    this.elements.anchor.textContent = anchorLabel(ruler);
-    this.elements.leftEdge.textContent = leftEdgeLabel(input.view, this.width);
+    [this.elements.corner.textContent, this.elements.cornerNote.textContent] = cornerLabels(input.view, ruler, this.width);
     this.updateScrollbar();
     this.updateHooks(frame);
   }
@@ -468,14 +468,22 @@ export class Engine {
 
   private resize(): void {
     const { clientWidth, clientHeight } = this.elements.body;
+    const shrinks = clientHeight < this.height;
     this.width = Math.max(1, clientWidth);
     this.height = Math.max(1, clientHeight);
     this.ratio = Math.min(MAX_PIXEL_RATIO, window.devicePixelRatio || 1);
     this.renderer.resize(Math.round(this.width * this.ratio), Math.round(this.height * this.ratio));
     this.scrollTo(this.scrollPx);
+    if (shrinks) this.keepSelectionInSight();
     this.wantSoon();
     // At once: a resized canvas is empty until it is drawn.
     this.draw();
+  }
+
+  /** The details panel has just opened over the lower part: what was clicked there must not vanish behind it. */
+  private keepSelectionInSight(): void {
+    const id = splitEventId(this.store.get().selection ?? '');
+    if (id !== null) this.scrollToTrack(id.line, this.selectedBox?.row ?? this.store.get().picked?.row ?? 0);
   }
 
   private updateScrollbar(): void {

@@ -46,11 +46,13 @@ export class LabelColumn {
     this.selectedLine = selectedLine;
     this.inner.style.transform = `translateY(${-scrollPx}px)`;
     const seen = new Set<string>();
+    let added = false;
     for (let i = Math.max(0, layout.indexAt(scrollPx)); i < layout.tracks.length; ++i) {
       const track = layout.tracks[i]!;
       if (track.y >= scrollPx + heightPx) break;
       seen.add(track.id);
       const row = this.rows.get(track.id);
+      if (row === undefined) added = true;
       if (row === undefined || fresh) this.fill(row ?? this.take(track.id), track);
     }
     for (const [id, row] of this.rows) {
@@ -58,6 +60,17 @@ export class LabelColumn {
       this.rows.delete(id);
       row.element.remove();
       this.free.push(row);
+    }
+    if (added) this.order(seen);
+  }
+
+  /** Elements follow each other as tracks do, so that Tab goes from top to bottom. */
+  private order(ids: ReadonlySet<string>): void {
+    let at: Element | null = this.inner.firstElementChild;
+    for (const id of ids) {
+      const { element } = this.rows.get(id)!;
+      if (element === at) at = at.nextElementSibling;
+      else this.inner.insertBefore(element, at);
     }
   }
 
@@ -101,7 +114,8 @@ export class LabelColumn {
     element.dataset['track'] = track.id;
     element.title = describe(track);
     button.hidden = !track.canToggle;
-    button.setAttribute('aria-expanded', String(track.open));
+    if (track.canToggle) button.setAttribute('aria-expanded', String(track.open));
+    else button.removeAttribute('aria-expanded');
     button.setAttribute('aria-label', `${track.open ? 'Fold' : 'Unfold'} ${track.label}`);
     row.name.textContent = track.label;
     row.note.textContent = noteOf(track, derived);

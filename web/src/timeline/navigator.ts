@@ -245,7 +245,7 @@ export class Navigator {
         const answer = await api.search(this.sessionId, { q: asked, limit: HIT_PAGE }, { signal });
         this.runs = { name: detail.name, hits: answer.hits, next: answer.truncated };
       }
-      this.goToHit(this.runs.hits, direction, `run of ${detail.name}`);
+      this.goToHit(this.runs.hits, direction, 'Run');
     });
   }
 
@@ -262,7 +262,7 @@ export class Navigator {
       this.store.set({ search });
       this.engine.setMark(new SearchMark(query, hits));
     }
-    this.goToHit(search.hits, direction, 'hit');
+    this.goToHit(search.hits, direction, 'Hit');
   }
 
   private positionPs(): number {
@@ -282,10 +282,10 @@ export class Navigator {
     const wrapped = index < 0 ? hits.length - 1 : index >= hits.length ? 0 : index;
     const hit = hits[wrapped];
     if (hit === undefined) {
-      this.notice(`There is no ${what}.`);
+      this.notice(`There is no ${what.toLowerCase()}.`);
       return;
     }
-    this.notice(`${what} ${wrapped + 1} of ${hits.length}${wrapped === index ? '' : ', from the other end again'}`);
+    this.notice(`${what} ${wrapped + 1} of ${hits.length}: ${hit.name}${wrapped === index ? '' : ', from the other end again'}`);
     this.select(hit.event, { reveal: true });
   }
 
@@ -295,18 +295,8 @@ export class Navigator {
   goToNearest(direction: 'previous' | 'next'): void {
     const signal = this.begin('nearest');
     void this.quietly(async () => {
-      const { view } = this.engine;
-      const candidates: EventDetail[] = [];
-      for (const line of this.linesTowards(direction)) {
-        const atPs = direction === 'next' ? viewEndPs(view) : view.startPs;
-        const near = await api.neighbours(this.sessionId, { line, at_ps: atPs }, { signal });
-        for (const id of [near.event, near[direction]]) {
-          if (id === null) continue;
-          const detail = await this.detailOf(id, signal);
-          const beyond = direction === 'next' ? detail.start_ps >= view.startPs : detail.start_ps < view.startPs;
-          if (beyond) candidates.push(detail);
-        }
-      }
+      const perLine = await Promise.all(this.linesTowards(direction).map((line) => this.nearOn(line, direction, signal)));
+      const candidates = perLine.flat();
       const side = direction === 'next' ? 1 : -1;
       candidates.sort((a, b) => side * (a.start_ps - b.start_ps));
       const best = candidates[0];
@@ -317,6 +307,15 @@ export class Navigator {
       this.notice(`${best.name}, ${formatTime(best.duration_ps)}`);
       this.select(best.id, { reveal: true });
     });
+  }
+
+  private async nearOn(line: string, direction: 'previous' | 'next', signal: AbortSignal): Promise<EventDetail[]> {
+    const { view } = this.engine;
+    const atPs = direction === 'next' ? viewEndPs(view) : view.startPs;
+    const near = await api.neighbours(this.sessionId, { line, at_ps: atPs }, { signal });
+    const ids = [...new Set([near.event, near[direction]])].filter((id) => id !== null);
+    const details = await Promise.all(ids.map((id) => this.detailOf(id, signal)));
+    return details.filter((detail) => (direction === 'next' ? detail.start_ps >= view.startPs : detail.start_ps < view.startPs));
   }
 
   private linesTowards(direction: 'previous' | 'next'): string[] {

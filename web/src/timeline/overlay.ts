@@ -151,12 +151,8 @@ export class Overlay {
   }
 }
 
-/** "ticks from 12.300 s": the time from which the ruler's ticks count; nothing when they are absolute. */
-export function anchorLabel(ruler: Ruler): string {
-  return ruler.anchorPs === 0 ? '' : `ticks from ${formatTimeAt(ruler.anchorPs, ruler.stepPs)}`;
-}
-
-/** "12.304 512 s": where the left edge is, to the pixel. */
-export function leftEdgeLabel(view: View, widthPx: number): string {
-  return view.startPs <= 0 ? '0 s' : formatTimeAt(view.startPs, Math.max(1, view.durationPs / widthPx));
+/** "12.304 512 s" with "left edge", or the anchor from which relative ticks count, with "+ ticks". */
+export function cornerLabels(view: View, ruler: Ruler, widthPx: number): readonly [string, string] {
+  if (ruler.anchorPs !== 0) return [formatTimeAt(ruler.anchorPs, ruler.stepPs * 10), '+ ticks'];
+  return [view.startPs <= 0 ? '0 s' : formatTimeAt(view.startPs, Math.max(1, view.durationPs / widthPx)), 'left edge'];
 }

@@ -1,9 +1,10 @@
 // The fallback renderer: the same rectangles with a plain 2-D canvas. Slower on many bars, same picture.
 
-import { COLOUR_INK, COLOUR_LINE, COLOUR_SURFACE, EDGE_OFFSET, PALETTE_SIZE, mixedBytes, mixedCss, type Palette } from './palette';
+import { COLOUR_INK, COLOUR_LINE, COLOUR_SURFACE, EDGE_OFFSET, mixedCss, type Palette } from './palette';
 import { STYLE_DIAGONAL, STYLE_DOTTED, STYLE_EDGE, STYLE_FOOT, STYLE_STRIP, type RectBuffer } from './rectBuffer';
 import type { Renderer } from './renderer';
 import type { StripBuffer } from './strip';
+import { StripPixels } from './stripPixels';
 
 export class CanvasRenderer implements Renderer {
   readonly kind = '2d';
@@ -11,8 +12,7 @@ export class CanvasRenderer implements Renderer {
   private diagonal: { palette: Palette; colour: number; pixel: number; pattern: CanvasPattern | null } | null = null;
   private readonly mixed = new Map<number, string>();
   private mixedFor: Palette | null = null;
-  private readonly packedWords = new Uint32Array(PALETTE_SIZE * 256);
-  private packedFor: Palette | null = null;
+  private readonly pixels = new StripPixels();
   private stripCanvas: HTMLCanvasElement | null = null;
   private stripPixels: ImageData | null = null;
 
@@ -51,29 +51,8 @@ export class CanvasRenderer implements Renderer {
       canvas.height = Math.max(canvas.height, strips.rows);
       this.stripPixels = paint.createImageData(canvas.width, canvas.height);
     }
-    const pixels = new Uint32Array(this.stripPixels.data.buffer);
-    const count = strips.rows * strips.width;
-    for (let i = 0; i < count; ++i) {
-      const texel = strips.texels[i]!;
-      pixels[i] = texel === 0 ? 0 : this.packed(palette, texel & 0xff, texel >>> 8);
-    }
+    this.pixels.write(strips, palette, new Uint32Array(this.stripPixels.data.buffer));
     paint.putImageData(this.stripPixels, 0, 0, 0, 0, strips.width, strips.rows);
-  }
-
-  /** RGBA bytes of a mixed colour as one little-endian word. */
-  private packed(palette: Palette, colour: number, strength: number): number {
-    if (this.packedFor !== palette) {
-      this.packedWords.fill(0);
-      this.packedFor = palette;
-    }
-    const key = colour * 256 + strength;
-    let word = this.packedWords[key]!;
-    if (word === 0) {
-      const [red, green, blue] = mixedBytes(palette, colour, strength);
-      word = (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
-      this.packedWords[key] = word;
-    }
-    return word;
   }
 
   private drawOne(context: CanvasRenderingContext2D, buffer: RectBuffer, palette: Palette, i: number, pixel: number): void {
@@ -92,13 +71,15 @@ export class CanvasRenderer implements Renderer {
       context.fillRect(x, y, width, height);
       return;
     }
-    context.fillStyle = this.css(palette, colour, buffer.strength(i));
+    // Between an edge on both sides nothing would be left of a narrow bar: it is all edge.
+    const narrow = (style & STYLE_EDGE) !== 0 && width < 5 * pixel;
+    context.fillStyle = this.css(palette, narrow ? colour + EDGE_OFFSET : colour, buffer.strength(i));
     if ((style & STYLE_DOTTED) !== 0) {
       const gap = 4 * pixel;
       for (let dot = Math.ceil(x / gap) * gap; dot < x + width; dot += gap) context.fillRect(dot, y, pixel, height);
       return;
     }
-    const edge = (style & STYLE_EDGE) !== 0 && width >= 3 * pixel;
+    const edge = (style & STYLE_EDGE) !== 0 && !narrow;
     if (edge) {
       const inner = context.fillStyle;
       context.fillStyle = this.css(palette, colour + EDGE_OFFSET, buffer.strength(i));
@@ -108,7 +89,7 @@ export class CanvasRenderer implements Renderer {
     } else {
       context.fillRect(x, y, width, height);
     }
-    if ((style & STYLE_FOOT) !== 0) this.drawFoot(context, palette, x, y + height, width, pixel);
+    if ((style & STYLE_FOOT) !== 0 && width >= 5 * pixel) this.drawFoot(context, palette, x, y + height, width, pixel);
   }
 
   private drawFoot(

@@ -1,24 +1,18 @@
-// The WebGL2 renderer. Rectangles go into an integer texture as they are and each vertex pulls its own (gl_VertexID):
-// one drawArrays a frame, no instancing (which software GL runs a hundred times slower), no state between frames.
+// The WebGL2 renderer. Rectangles go into an integer texture as they are and each vertex pulls its own (gl_VertexID): two
+// drawArrays a frame (bars, strips), no instancing (which software GL runs a hundred times slower). Colours are looked up
+// per vertex, so that a fragment costs little where the GPU is a CPU.
 
-import { PALETTE_SIZE, type Palette } from './palette';
+import { COLOUR_SURFACE, PALETTE_SIZE, type Palette } from './palette';
 import { RECT_WORDS, type RectBuffer } from './rectBuffer';
 import type { Renderer } from './renderer';
 import { MAX_STRIP_ROWS, type StripBuffer } from './strip';
+import { StripPixels } from './stripPixels';
 
 /** Every WebGL2 device has textures of at least 2,048. */
 const TEXTURE_WIDTH = 1024;
 const VERTICES_PER_RECT = 6;
 
-const VERTEX_SHADER = `#version 300 es
-precision highp float;
-precision highp int;
-uniform highp usampler2D rects;
-uniform vec2 size;
-out vec2 inside;                 // pixels from the left and top of the rectangle
-flat out vec2 extent;            // its width and height
-flat out uvec3 look;             // colour, strength, style
-void main() {
+const RECT_VERTEX = `
   int rect = gl_VertexID / ${VERTICES_PER_RECT};
   int corner = gl_VertexID - rect * ${VERTICES_PER_RECT};
   uvec4 data = texelFetch(rects, ivec2(rect % ${TEXTURE_WIDTH}, rect / ${TEXTURE_WIDTH}), 0);
@@ -27,90 +21,155 @@ void main() {
   float x0 = uintBitsToFloat(data.x);
   float x1 = uintBitsToFloat(data.y);
   float y0 = float(int(data.z & 0xffffu) - 16384);
-  extent = vec2(x1 - x0, float(data.z >> 16));
-  inside = vec2(right, bottom) * extent;
-  look = uvec3(data.w & 0xffu, (data.w >> 8) & 0xffu, (data.w >> 16) & 0xffu);
-  vec2 at = vec2(x0, y0) + inside;
-  gl_Position = vec4(at.x / size.x * 2.0 - 1.0, 1.0 - at.y / size.y * 2.0, 0.0, 1.0);
-}`;
+  vec2 extent = vec2(x1 - x0, float(data.z >> 16));
+  uint style = (data.w >> 16) & 0xffu;`;
 
-const FRAGMENT_SHADER = `#version 300 es
+const HEADER = `#version 300 es
 precision highp float;
 precision highp int;
-uniform highp usampler2D strips;
+precision highp usampler2D;
+`;
+
+const BAR_VERTEX_SHADER = `${HEADER}
+uniform usampler2D rects;
+uniform vec2 size;
+uniform float pixel;
 uniform vec3 palette[${PALETTE_SIZE}];
+out vec2 inside;                 // pixels from the left and top of the rectangle
+flat out vec2 whole;             // its width and height
+flat out vec3 fill;
+flat out vec3 other;             // edge, or the lines of "not loaded"
+flat out uint look;              // style, less what a small bar cannot show
+void main() {${RECT_VERTEX}
+  uint index = data.w & 0xffu;
+  float strength = float((data.w >> 8) & 0xffu) / 255.0;
+  vec3 lane = palette[${COLOUR_SURFACE}];
+  // Between an edge on both sides nothing would be left of a narrow bar: it is all edge.
+  bool narrow = extent.x < 5.0 * pixel && (style & 1u) != 0u;
+  fill = mix(lane, palette[narrow ? index + 10u : index], strength);
+  other = (style & 4u) != 0u ? palette[22] : mix(lane, palette[min(index + 10u, 25u)], strength);
+  look = (extent.x < 5.0 * pixel) ? style & ~3u : style;
+  whole = extent;
+  inside = vec2(right, bottom) * extent;
+  vec2 at = vec2(x0, y0) + inside;
+  gl_Position = vec4(at.x / size.x * 2.0 - 1.0, 1.0 - at.y / size.y * 2.0, 0.0, 1.0);
+  if ((style & 16u) != 0u) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+}`;
+
+const BAR_FRAGMENT_SHADER = `${HEADER}
 uniform float pixel;             // device pixels of one CSS pixel
 uniform vec2 size;
+uniform vec3 ink;
 in vec2 inside;
-flat in vec2 extent;
-flat in uvec3 look;
+flat in vec2 whole;
+flat in vec3 fill;
+flat in vec3 other;
+flat in uint look;
 out vec4 colour;
 void main() {
-  uint style = look.z;
-  if ((style & 16u) != 0u) {
-    uvec2 texel = texelFetch(strips, ivec2(int(gl_FragCoord.x), int(look.x | (look.y << 8))), 0).xy;
-    if (texel.y == 0u) discard;
-    colour = vec4(mix(palette[20], palette[texel.x], float(texel.y) / 255.0), 1.0);
-    return;
+  vec3 paint = fill;
+  if (look != 0u) {
+    if ((look & 4u) != 0u) {
+      if (mod(gl_FragCoord.x + (size.y - gl_FragCoord.y), 8.0 * pixel) < 2.0 * pixel) paint = other;
+    } else if ((look & 8u) != 0u) {
+      if (mod(gl_FragCoord.x, 4.0 * pixel) >= pixel) discard;
+    } else {
+      vec2 away = min(inside, whole - inside);
+      if (whole.x >= 6.0 * pixel && away.x < pixel && away.y < pixel) discard;
+      if ((look & 1u) != 0u && (away.x < pixel || away.y < pixel)) paint = other;
+      if ((look & 2u) != 0u && whole.y - inside.y < 5.0 * pixel && mod(gl_FragCoord.x + gl_FragCoord.y, 6.0 * pixel) < 2.0 * pixel) {
+        paint = mix(paint, ink, 0.55);
+      }
+    }
   }
-  vec3 fill = palette[look.x];
-  if ((style & 4u) != 0u) {
-    float along = mod(gl_FragCoord.x + (size.y - gl_FragCoord.y), 8.0 * pixel);
-    colour = vec4(along < 2.0 * pixel ? palette[22] : fill, 1.0);
-    return;
-  }
-  if ((style & 8u) != 0u && mod(gl_FragCoord.x, 4.0 * pixel) >= pixel) discard;
-  vec2 away = min(inside, extent - inside);
-  if (extent.x >= 6.0 * pixel && away.x < pixel && away.y < pixel && (style & 3u) != 0u) discard;
-  if ((style & 1u) != 0u && extent.x >= 3.0 * pixel && (away.x < pixel || away.y < pixel)) fill = palette[look.x + 10u];
-  if ((style & 2u) != 0u && extent.y - inside.y < 5.0 * pixel) {
-    if (mod(gl_FragCoord.x + gl_FragCoord.y, 6.0 * pixel) < 2.0 * pixel) fill = mix(fill, palette[25], 0.55);
-  }
-  colour = vec4(mix(palette[20], fill, float(look.y) / 255.0), 1.0);
+  colour = vec4(paint, 1.0);
 }`;
+
+const STRIP_VERTEX_SHADER = `${HEADER}
+uniform usampler2D rects;
+uniform vec2 size;
+flat out int row;
+void main() {${RECT_VERTEX}
+  row = int(data.w & 0xffffu);
+  vec2 at = vec2(x0, y0) + vec2(right, bottom) * extent;
+  gl_Position = vec4(at.x / size.x * 2.0 - 1.0, 1.0 - at.y / size.y * 2.0, 0.0, 1.0);
+  if ((style & 16u) == 0u) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+}`;
+
+const STRIP_FRAGMENT_SHADER = `${HEADER}
+uniform sampler2D strips;
+flat in int row;
+out vec4 colour;
+void main() {
+  colour = texelFetch(strips, ivec2(int(gl_FragCoord.x), row), 0);
+  if (colour.a == 0.0) discard;
+}`;
+
+class Program {
+  private readonly places = new Map<string, WebGLUniformLocation | null>();
+
+  private constructor(private readonly gl: WebGL2RenderingContext, private readonly program: WebGLProgram) {}
+
+  static make(gl: WebGL2RenderingContext, vertex: string, fragment: string): Program | null {
+    const program = gl.createProgram();
+    if (program === null) return null;
+    for (const [type, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]] as const) {
+      const shader = gl.createShader(type);
+      if (shader === null) return null;
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    return gl.getProgramParameter(program, gl.LINK_STATUS) === true ? new Program(gl, program) : null;
+  }
+
+  use(): void {
+    this.gl.useProgram(this.program);
+  }
+
+  at(name: string): WebGLUniformLocation | null {
+    let place = this.places.get(name);
+    if (place === undefined) {
+      place = this.gl.getUniformLocation(this.program, name);
+      this.places.set(name, place);
+    }
+    return place;
+  }
+}
 
 export class GlRenderer implements Renderer {
   readonly kind = 'webgl2';
-  private readonly sizeAt: WebGLUniformLocation | null;
-  private readonly pixelAt: WebGLUniformLocation | null;
-  private readonly paletteAt: WebGLUniformLocation | null;
   private textureRows = 0;
   private stripWidth = 0;
+  private stripImage = new Uint8Array(0);
+  private readonly pixels = new StripPixels();
   private readonly onContextLost: (event: Event) => void;
 
   static create(canvas: HTMLCanvasElement, onLost: () => void): GlRenderer | null {
-    const gl = canvas.getContext('webgl2', { alpha: false, antialias: false, depth: false, stencil: false, desynchronized: false });
+    const gl = canvas.getContext('webgl2', { alpha: false, antialias: false, depth: false, stencil: false });
     if (gl === null) return null;
-    const program = makeProgram(gl);
-    const texture = gl.createTexture();
-    const strips = gl.createTexture();
-    if (program === null || texture === null || strips === null) return null;
-    return new GlRenderer(canvas, gl, program, texture, strips, onLost);
+    const bars = Program.make(gl, BAR_VERTEX_SHADER, BAR_FRAGMENT_SHADER);
+    const strips = Program.make(gl, STRIP_VERTEX_SHADER, STRIP_FRAGMENT_SHADER);
+    return bars === null || strips === null ? null : new GlRenderer(canvas, gl, bars, strips, onLost);
   }
 
   private constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly gl: WebGL2RenderingContext,
-    program: WebGLProgram,
-    texture: WebGLTexture,
-    stripTexture: WebGLTexture,
+    private readonly bars: Program,
+    private readonly strips: Program,
     onLost: () => void,
   ) {
-    this.sizeAt = gl.getUniformLocation(program, 'size');
-    this.pixelAt = gl.getUniformLocation(program, 'pixel');
-    this.paletteAt = gl.getUniformLocation(program, 'palette');
     this.onContextLost = () => onLost();
     canvas.addEventListener('webglcontextlost', this.onContextLost, { once: true });
-    for (const [unit, bound] of [[gl.TEXTURE1, stripTexture], [gl.TEXTURE0, texture]] as const) {
+    for (const unit of [gl.TEXTURE1, gl.TEXTURE0]) {
       gl.activeTexture(unit);
-      gl.bindTexture(gl.TEXTURE_2D, bound);
+      gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
     }
     gl.bindVertexArray(gl.createVertexArray());
-    gl.useProgram(program);
-    gl.uniform1i(gl.getUniformLocation(program, 'rects'), 0);
-    gl.uniform1i(gl.getUniformLocation(program, 'strips'), 1);
     gl.disable(gl.BLEND);
   }
 
@@ -123,30 +182,38 @@ export class GlRenderer implements Renderer {
   draw(buffer: RectBuffer, strips: StripBuffer, palette: Palette): void {
     const gl = this.gl;
     if (gl.isContextLost()) return;
-    const surface = palette.rgb.subarray(20 * 3, 21 * 3);
+    const surface = palette.rgb.subarray(COLOUR_SURFACE * 3, COLOUR_SURFACE * 3 + 3);
     gl.clearColor(surface[0]!, surface[1]!, surface[2]!, 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
     if (buffer.count === 0) return;
     this.upload(buffer);
-    this.uploadStrips(strips);
-    gl.uniform2f(this.sizeAt, this.canvas.width, this.canvas.height);
-    gl.uniform1f(this.pixelAt, Math.max(1, Math.round(this.canvas.width / Math.max(1, this.canvas.clientWidth))));
-    gl.uniform3fv(this.paletteAt, palette.rgb);
-    gl.drawArrays(gl.TRIANGLES, 0, buffer.count * VERTICES_PER_RECT);
+    const vertices = buffer.count * VERTICES_PER_RECT;
+    this.bars.use();
+    gl.uniform1i(this.bars.at('rects'), 0);
+    gl.uniform2f(this.bars.at('size'), this.canvas.width, this.canvas.height);
+    gl.uniform1f(this.bars.at('pixel'), Math.max(1, Math.round(this.canvas.width / Math.max(1, this.canvas.clientWidth))));
+    gl.uniform3fv(this.bars.at('palette'), palette.rgb);
+    gl.uniform3fv(this.bars.at('ink'), palette.rgb.subarray(25 * 3, 26 * 3));
+    gl.drawArrays(gl.TRIANGLES, 0, vertices);
+    if (strips.rows === 0) return;
+    this.uploadStrips(strips, palette);
+    this.strips.use();
+    gl.uniform1i(this.strips.at('rects'), 0);
+    gl.uniform1i(this.strips.at('strips'), 1);
+    gl.uniform2f(this.strips.at('size'), this.canvas.width, this.canvas.height);
+    gl.drawArrays(gl.TRIANGLES, 0, vertices);
   }
 
-  private uploadStrips(strips: StripBuffer): void {
-    if (strips.rows === 0) return;
+  private uploadStrips(strips: StripBuffer, palette: Palette): void {
     const gl = this.gl;
     gl.activeTexture(gl.TEXTURE1);
     if (this.stripWidth !== strips.width) {
       this.stripWidth = strips.width;
-      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RG8UI, strips.width, MAX_STRIP_ROWS, 0, gl.RG_INTEGER, gl.UNSIGNED_BYTE, null);
+      this.stripImage = new Uint8Array(strips.width * MAX_STRIP_ROWS * 4);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, strips.width, MAX_STRIP_ROWS, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
     }
-    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 2);
-    const bytes = new Uint8Array(strips.texels.buffer, 0, strips.rows * strips.width * 2);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, strips.width, strips.rows, gl.RG_INTEGER, gl.UNSIGNED_BYTE, bytes);
-    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 4);
+    this.pixels.write(strips, palette, new Uint32Array(this.stripImage.buffer));
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, strips.width, strips.rows, gl.RGBA, gl.UNSIGNED_BYTE, this.stripImage);
     gl.activeTexture(gl.TEXTURE0);
   }
 
@@ -166,18 +233,4 @@ export class GlRenderer implements Renderer {
     this.canvas.removeEventListener('webglcontextlost', this.onContextLost);
     this.gl.getExtension('WEBGL_lose_context')?.loseContext();
   }
-}
-
-function makeProgram(gl: WebGL2RenderingContext): WebGLProgram | null {
-  const program = gl.createProgram();
-  if (program === null) return null;
-  for (const [type, source] of [[gl.VERTEX_SHADER, VERTEX_SHADER], [gl.FRAGMENT_SHADER, FRAGMENT_SHADER]] as const) {
-    const shader = gl.createShader(type);
-    if (shader === null) return null;
-    gl.shaderSource(shader, source);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-  }
-  gl.linkProgram(program);
-  return gl.getProgramParameter(program, gl.LINK_STATUS) === true ? program : null;
 }

@@ -4,13 +4,15 @@
 //
 // Cost: linear in the rectangles on screen (about 2 a pixel and row at most), no allocation but for labels.
 
+import { formatCount } from '../format/format';
 import { coverChunk, type Segment } from './cover';
 import { BAR_PX, LINE_PAD_PX, ROW_PX, barTop, type Layout, type Track } from './layout';
-import { COLOUR_CONTROL, COLOUR_LINE, COLOUR_SUNKEN, COLOUR_APP } from './palette';
+import { COLOUR_APP, COLOUR_CONTROL, COLOUR_LINE, COLOUR_SUNKEN, EDGE_OFFSET } from './palette';
 import { RectBuffer, STYLE_DIAGONAL, STYLE_DOTTED, STYLE_EDGE, STYLE_FOOT } from './rectBuffer';
 import { RowWalker } from './rowWalk';
 import type { SearchMark } from './searchMark';
 import { StripBuffer } from './strip';
+import { FLAG_MERGED } from './tile';
 import type { TileCache } from './tileCache';
 import { levelFor, rootLevelFor, visibleRange } from './tileGrid';
 import type { TimeSpan, View } from './view';
@@ -59,7 +61,7 @@ export interface DrawnEvent {
   readonly share: number;
   readonly startPs: number; // of all it stands for
   readonly endPs: number;
-  readonly longestPs: number;
+  readonly longestPs: number | null; // null: a tile's merged rectangle does not tell
   readonly beginsBefore: boolean; // ends are further out than what is loaded
   readonly endsAfter: boolean;
   readonly x0: number; // CSS pixels of the canvas
@@ -234,17 +236,22 @@ export class Scene {
     }
     ++this.bars;
     this.anyEvent = true;
-    if (x1 - x0 < MIN_RECT_PX && this.drawThin(x0, x1, walker.category, Math.round(strength))) return;
+    if (x1 - x0 < MIN_RECT_PX && this.drawThin(x0, x1, edges && !dim ? walker.category + EDGE_OFFSET : walker.category, Math.round(strength))) return;
     const y = this.y + barTop(this.row);
-    let style = edges && !dim ? STYLE_EDGE : 0;
-    if (walker.category === COLLECTIVE && !dim) style |= STYLE_FOOT;
+    // Many events in one bar look like no single event: no edge, no foot, and a count for a name.
+    let style = edges && !dim && !walker.merged ? STYLE_EDGE : 0;
+    if (walker.category === COLLECTIVE && !dim && !walker.merged) style |= STYLE_FOOT;
     this.buffer.push(x0, x1, Math.round(y * ratio), Math.round(BAR_PX * ratio), walker.category, Math.round(strength), style);
     const left = Math.max(0, walker.x0) / ratio;
     const width = Math.min(right, walker.x1) / ratio - left;
     if (width >= MIN_LABEL_PX && this.labels.length < MAX_LABELS) {
-      this.labels.push({ text: walker.name, x: left, y, width, dim });
+      this.labels.push({ text: walker.merged ? this.countOf(walker) : walker.name, x: left, y, width, dim });
     }
   };
+
+  private countOf(walker: RowWalker): string {
+    return `${formatCount(walker.bestTile!.eventCount(walker.bestRect))} events`;
+  }
 
   /** A thin bar as texels of this row's strip; false when there is no room for another strip. */
   private drawThin(x0: number, x1: number, colour: number, strength: number): boolean {
@@ -263,11 +270,12 @@ export class Scene {
     const { pixelRatio: ratio, widthPx } = this.input;
     if (walker.x1 <= 0 || walker.x0 >= widthPx * ratio) return;
     const best = walker.bestTile!;
-    const single = walker.events === 1;
+    const known = (best.flags(walker.bestRect) & FLAG_MERGED) === 0;
+    const whole = walker.events === 1 ? walker.endPs - walker.startPs : best.endOf(walker.bestRect) - best.startOf(walker.bestRect);
     this.drawn!.push({
       trackId: this.track.id, lineId: this.track.line!.id, row: this.row, event: walker.event, name: walker.name,
       category: walker.category, count: walker.events, share: walker.share, startPs: walker.startPs, endPs: walker.endPs,
-      longestPs: single ? walker.endPs - walker.startPs : best.endOf(walker.bestRect) - best.startOf(walker.bestRect),
+      longestPs: known ? whole : null,
       beginsBefore: walker.beginsBefore, endsAfter: walker.endsAfter, x0: walker.x0 / ratio, x1: walker.x1 / ratio,
       y: this.y + barTop(this.row), height: BAR_PX,
     });

@@ -35,6 +35,11 @@ export class SearchMark {
     }
   }
 
+  /** False when nothing can be a hit: then nothing is dimmed either. */
+  get meansSomething(): boolean {
+    return this.matches !== null || this.byLine.size > 0;
+  }
+
   isHit(tile: Tile, rect: number, lineId: string): boolean {
     const name = tile.nameIndex(rect);
     let known = this.byTile.get(tile);

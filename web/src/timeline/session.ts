@@ -54,8 +54,14 @@ export class TimelineSession {
       onVersionChanged: () => void this.loadLines(),
       onMoved: () => this.input?.clearHover(),
     });
-    this.tooltip = new Tooltip(elements.body);
     this.navigator = new Navigator(sessionId, this.engine, store, (id) => url.push({ sel: id }));
+    this.tooltip = new Tooltip(elements.body, async (id) => {
+      try {
+        return (await this.navigator.detailOf(id, this.stop.signal)).duration_ps;
+      } catch {
+        return null;
+      }
+    });
     this.input = new PointerInput(elements, this.engine, this.navigator, store, this.tooltip, (area) => this.setArea(area));
     this.removeHook = installHook(this.engine, store);
     this.engine.setToggled(toggledFromText(readKey('open') ?? ''));

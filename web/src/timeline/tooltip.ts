@@ -1,10 +1,12 @@
 // The hover card. Written straight into the page: it follows the pointer every frame.
 
-import { exactTime, formatCount, formatShare, formatTime } from '../format/format';
+import { formatCount, formatShare, formatTime } from '../format/format';
 import { categories } from '../theme/tokens';
 import type { DrawnEvent } from './scene';
 
 const GAP_PX = 14;
+/** A pointer that rests this long on a bar is looking at it. */
+const LOOK_MS = 140;
 
 export class Tooltip {
   private readonly element = document.createElement('div');
@@ -14,7 +16,10 @@ export class Tooltip {
   private readonly kind = document.createElement('div');
   private shown: DrawnEvent | null = null;
 
-  constructor(private readonly host: HTMLElement) {
+  private timer = 0;
+
+  /** `durationOf` gives the exact duration of an event, null when it cannot be had. */
+  constructor(private readonly host: HTMLElement, private readonly durationOf: (eventId: string) => Promise<number | null>) {
     this.element.className = 'tl-tooltip';
     this.element.hidden = true;
     this.element.setAttribute('data-testid', 'timeline-tooltip');
@@ -32,16 +37,23 @@ export class Tooltip {
     this.element.remove();
   }
 
+  private async complete(event: DrawnEvent): Promise<void> {
+    const durationPs = await this.durationOf(`${event.lineId}.${event.event}`);
+    if (durationPs !== null && this.shown === event) this.facts.textContent = factsOf(event, durationPs);
+  }
+
   hide(): void {
+    window.clearTimeout(this.timer);
     this.shown = null;
     this.element.hidden = true;
   }
 
   show(event: DrawnEvent, x: number, y: number): void {
-    if (this.shown === null || this.shown.event !== event.event || this.shown.lineId !== event.lineId || this.shown.count !== event.count) {
+    const { shown } = this;
+    if (shown === null || shown.event !== event.event || shown.lineId !== event.lineId || shown.count !== event.count) {
+      this.shown = event;
       this.fill(event);
     }
-    this.shown = event;
     this.element.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = this.element;
     const left = x + GAP_PX + width > this.host.clientWidth ? Math.max(0, x - GAP_PX - width) : x + GAP_PX;
@@ -52,18 +64,24 @@ export class Tooltip {
   private fill(event: DrawnEvent): void {
     this.name.textContent = event.name === '' ? '(no name)' : event.name;
     this.facts.textContent = factsOf(event);
-    this.facts.title = exactTime(event.longestPs);
+    window.clearTimeout(this.timer);
+    // Tiles know where a bar lies but not the length of the longest of many, nor of one that they cut: ask, once it is looked at.
+    if (event.longestPs === null || event.beginsBefore || event.endsAfter) {
+      this.timer = window.setTimeout(() => void this.complete(event), LOOK_MS);
+    }
     const category = categories[event.category] ?? categories[0]!;
     this.swatch.style.background = `var(--cat-${category.key})`;
     this.kind.lastElementChild!.textContent = category.label;
   }
 }
 
-/** "59.1 µs", or what a merged bar stands for: "12 events, longest 59.1 µs, busy 40.0 %". */
-export function factsOf(event: DrawnEvent): string {
+/** "59.1 µs", or what a merged bar stands for: "12 events, longest 59.1 µs, busy 40.0 % of 1.20 ms". */
+export function factsOf(event: DrawnEvent, longestPs: number | null = event.longestPs): string {
   if (event.count > 1) {
-    return `${formatCount(event.count)} events, longest ${formatTime(event.longestPs)}, busy ${formatShare(event.share)} of ${formatTime(event.endPs - event.startPs)}`;
+    const longest = longestPs === null ? 'the longest is named above' : `longest ${formatTime(longestPs)}`;
+    return `${formatCount(event.count)} events, ${longest}, busy ${formatShare(event.share)} of ${formatTime(event.endPs - event.startPs)}`;
   }
   const open = event.beginsBefore || event.endsAfter;
-  return open ? `at least ${formatTime(event.endPs - event.startPs)}; goes on outside the view` : formatTime(event.longestPs);
+  if (open && longestPs === event.longestPs) return `at least ${formatTime(event.endPs - event.startPs)}; goes on outside the view`;
+  return formatTime(longestPs);
 }
