@@ -24,7 +24,9 @@ void IdMap::Insert(int64_t id, uint32_t index) {
     return;
   }
   if (key >= flat_.size()) {
-    flat_.reserve(std::min<uint64_t>(flat_limit_, std::max<uint64_t>(key + 1, 2 * flat_.size())));
+    if (key >= flat_.capacity()) {
+      flat_.reserve(std::min<uint64_t>(flat_limit_, std::max<uint64_t>(key + 1, 2 * flat_.size())));
+    }
     flat_.resize(key + 1, kAbsent);
   }
   flat_[key] = index;

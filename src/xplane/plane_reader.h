@@ -56,7 +56,7 @@ class PlaneReader {
   bool OverLimit(std::string_view what, std::string_view at);
 
   const std::string_view file_;
-  const OpenOptions options_;
+  const OpenOptions& options_;
   TableBudget& budget_;
   DamageLog& damage_;
   Plane* plane_ = nullptr;

@@ -22,6 +22,21 @@ constexpr uint64_t kHeapBytesPerFileByte = 3;
 constexpr uint64_t kHeapBytesFloor = 64ull << 20;
 constexpr uint64_t kColumnBytesPerEvent = 24;
 
+const StoredLine& EmptyLine() {
+  static const StoredLine kEmpty;
+  return kEmpty;
+}
+
+// A line that could not be decoded at all.
+const StoredLine& LostLine() {
+  static const StoredLine kLost = [] {
+    StoredLine lost;
+    lost.columns.damaged = true;
+    return lost;
+  }();
+  return kLost;
+}
+
 class ProfileFileImpl : public ProfileFile {
  public:
   ProfileFileImpl(std::shared_ptr<const storage::ByteSource> source,
@@ -32,8 +47,8 @@ class ProfileFileImpl : public ProfileFile {
   }
 
   Status Init(const OpenOptions& options) {
+    for (const Damage& known : options.known_damage) damage_.Add(known);
     STROBE_ASSIGN_OR_RETURN(skeleton_, ReadSkeleton(bytes_, options, &damage_));
-    for (const Damage& damage : options.known_damage) damage_.Add(damage);
     first_slot_.reserve(skeleton_.planes.size() + 1);
     for (const Plane& plane : skeleton_.planes) {
       first_slot_.push_back(slot_count_);
@@ -162,26 +177,31 @@ void ProfileFileImpl::Decode(size_t plane, size_t line, Slot* slot) const {
   }
   const Plane& in_plane = skeleton_.planes[plane];
   const PlaneIndex& index = skeleton_.indexes[plane];
-  slot->decoded = new DecodedLine();
-  slot->stored = &slot->decoded->stored;
-  const LineDecodeInput input = {.source = *source_,
-                                 .plane = in_plane,
-                                 .line = in_plane.lines[line],
-                                 .event_ids = index.event_ids,
-                                 .arena = arena_,
-                                 .origin_unix_ns = skeleton_.origin_unix_ns,
-                                 .clipped = index.clipped_line == static_cast<ptrdiff_t>(line),
-                                 .max_events = EventsAffordable()};
+  const xplane::Line& in_line = in_plane.lines[line];
+  const DamagePlace place = {in_line.bytes.offset, in_plane.name, in_line.label()};
+  const bool clipped = index.clipped_line == static_cast<ptrdiff_t>(line);
+  const uint64_t max_events = EventsAffordable();
+  if (in_line.bytes.size_bytes == 0 || max_events == 0) {
+    const bool empty = in_line.bytes.size_bytes == 0;
+    slot->stored = empty && !clipped ? &EmptyLine() : &LostLine();
+    if (!empty) damage_.Add(LimitDamage("The profile takes too much memory for its size.", place));
+    return;
+  }
   try {
-    DecodeLine(input, slot->decoded);
+    slot->decoded = new DecodedLine();
+    slot->stored = &slot->decoded->stored;
+    DecodeLine({.source = *source_,
+                .plane = in_plane,
+                .line = in_line,
+                .event_ids = index.event_ids,
+                .arena = arena_,
+                .origin_unix_ns = skeleton_.origin_unix_ns,
+                .clipped = clipped,
+                .max_events = max_events},
+               slot->decoded);
   } catch (const std::bad_alloc&) {
-    static const StoredLine kNothing = [] {
-      StoredLine nothing;
-      nothing.columns.damaged = true;
-      return nothing;
-    }();
-    slot->stored = &kNothing;
-    damage_.Add(OutOfMemoryDamage({input.line.bytes.offset, in_plane.name, input.line.label()}));
+    slot->stored = &LostLine();
+    damage_.Add(OutOfMemoryDamage(place));
     return;
   }
   resident_bytes_ += slot->decoded->heap_bytes();

@@ -109,7 +109,7 @@ class SpaceReader {
   }
 
   const std::string_view file_;
-  const OpenOptions options_;
+  const OpenOptions& options_;
   DamageLog& damage_;
   TableBudget budget_;
   PlaneReader planes_;
@@ -180,12 +180,21 @@ void PlaceInTime(std::string_view bytes, Skeleton* skeleton) {
   }
 }
 
+// Printable UTF-8 without control characters; every profile has some within its first bytes.
 bool LooksLikeText(std::string_view bytes) {
   if (bytes.size() < 3) return false;
-  return std::all_of(bytes.begin(), bytes.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 ? byte != 0x7f : (byte == '\t' || byte == '\n' || byte == '\r');
-  });
+  constexpr size_t kLookAtBytes = 512;
+  const std::string_view head = bytes.substr(0, kLookAtBytes);
+  size_t at = 0;
+  while (at < head.size()) {
+    const auto byte = static_cast<unsigned char>(head[at]);
+    const bool control = byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r';
+    if (control || byte == 0x7f) return false;
+    const size_t length = ValidUtf8Length(bytes.substr(at, 4));
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
 }
 
 std::string_view WhatItLooksLike(std::string_view bytes) {
@@ -205,7 +214,7 @@ std::string_view WhatItLooksLike(std::string_view bytes) {
   }
   if (starts("\x89PNG")) return "a picture";
   if (starts("SQLite format 3")) return "a SQLite database";
-  if (!LooksLikeText(bytes.substr(0, 512))) return {};
+  if (!LooksLikeText(bytes)) return {};
   const size_t first = bytes.find_first_not_of(" \t\r\n");
   const char begin = first == std::string_view::npos ? ' ' : bytes[first];
   if (begin == '{' || begin == '[') return "JSON text";
@@ -247,6 +256,7 @@ Result<Skeleton> ReadSkeleton(std::string_view bytes, const OpenOptions& options
   SpaceReader reader(bytes, options, damage);
   Skeleton skeleton = reader.Read();
   if (!reader.understood() && !damage->empty()) {
+    if (!options.known_damage.empty()) return options.known_damage.front().status;
     const Damage first = damage->Sorted().front();
     if (first.status.name() == "XPLANE_TRUNCATED") return first.status;
     return NotAProfile(fmt::format("bytes that make no sense ({})", first.status.message()));
