@@ -42,6 +42,10 @@ struct DeviceSummary {
   int64_t busy_ps =
       0;  // union of its op (or kernel) events, nested and overlapping ones counted once
   std::optional<double> busy_share;  // of the session's window
+  // From the first to the last measured event of the device, in session time; XProf's duty cycle is
+  // busy_ps over its length. Both 0 when it ran nothing.
+  int64_t active_start_ps = 0;
+  int64_t active_end_ps = 0;
 };
 
 struct StepItem {
