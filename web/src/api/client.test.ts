@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { api, ApiError, apiUrl, connectionLost, isAbort, onConnection, poll, reportConnection } from './client';
+import { api, ApiError, apiUrl, connectionLost, isAbort, onConnection, plainNumbers, poll, reportConnection } from './client';
 
 function answer(body: unknown, init: ResponseInit = {}): Response {
   return new Response(body === null ? null : typeof body === 'string' ? body : JSON.stringify(body), init);
@@ -29,6 +29,13 @@ describe('addresses', () => {
     expect(fetch.mock.calls[0]![0]).toBe('/api/v1/sessions/a%20b%2Fc');
     await api.sessions({ q: 'x&y', page_size: 5 });
     expect(fetch.mock.calls[1]![0]).toBe('/api/v1/sessions?q=x%26y&page_size=5');
+  });
+});
+
+describe('large integers', () => {
+  it('become numbers where they are amounts, and stay text elsewhere', () => {
+    const plain = plainNumbers({ top_ops_total_ps: '9007199254740993', top_ops: [{ name: '12', total_ps: 5 }], content_hash: '123', count: '7' });
+    expect(plain).toEqual({ top_ops_total_ps: 9007199254740992, top_ops: [{ name: '12', total_ps: 5 }], content_hash: '123', count: 7 });
   });
 });
 

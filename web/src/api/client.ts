@@ -210,12 +210,26 @@ export interface SessionQuery {
 
 export const sessionsPath = (values: SessionQuery) => '/sessions' + query({ ...values });
 
+// Integers beyond 2^53 arrive as decimal strings. Sums on a page need no more than a double holds, so fields that are named
+// as amounts become numbers; ids, names and everything else stay as they are.
+const amountField = /_(ps|bytes)$|^(count|events|lines|planes|event_count)$/;
+
+export function plainNumbers<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((item) => plainNumbers(item as unknown)) as T;
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).map(([key, field]) => {
+    if (typeof field === 'string' && amountField.test(key) && /^-?\d+$/.test(field)) return [key, Number(field)];
+    return [key, plainNumbers(field as unknown)];
+  });
+  return Object.fromEntries(entries) as T;
+}
+
 export const api = {
   config: (options?: CallOptions) => getJson<ServerConfig>('/config', options),
   sessions: (values: SessionQuery = {}, options?: CallOptions) => getJson<SessionList>(sessionsPath(values), options),
   session: (id: string, options?: CallOptions) => getJson<SessionDetail>(session(id), options),
-  completeness: (id: string, options?: CallOptions) => getJson<Completeness>(session(id) + '/completeness', options),
-  overview: (id: string, options?: CallOptions) => getJson<Overview>(session(id) + '/overview', options),
+  completeness: async (id: string, options?: CallOptions) => plainNumbers(await getJson<Completeness>(session(id) + '/completeness', options)),
+  overview: async (id: string, options?: CallOptions) => plainNumbers(await getJson<Overview>(session(id) + '/overview', options)),
   lines: (id: string, options?: CallOptions) => getJson<TimelineLines>(session(id) + '/lines', options),
 
   // One tile: chunk is "h.p.chunk". 409 VERSION_CHANGED means: ask for the lines again.

@@ -109,6 +109,7 @@ export interface StepItem {
   start_ps: number;
   duration_ps: number;
   line: string;
+  event?: string;
 }
 
 export interface Steps {
@@ -256,7 +257,7 @@ export interface Operation {
   deadline_unix_ms: number | null;
   progress: { stage: string; done: number; total: number; unit: string } | null;
   targets: CaptureTarget[];
-  result: { session: string; session_name: string; hosts_saved: number } | null;
+  result: { session: string | null; session_name: string; hosts_saved: number } | null;
   error: ApiErrorBody | null;
 }
 
@@ -276,6 +277,8 @@ export interface ServerConfig {
   version: string;
   roots: string[];
   capture_enabled: boolean;
+  capture_reason?: string | null;
+  capture_roots?: string[]; // Those of `roots` that may be written to.
   capture_default_target: string | null;
   sample: boolean;
 }

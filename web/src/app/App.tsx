@@ -7,6 +7,7 @@ import { openCapture, resumeCaptures, useCaptureDialog } from '../capture/store'
 import { useKeys } from '../keys/useKeys';
 import { SessionsPage } from '../sessions/SessionsPage';
 import { matchRoute, navigate, type Route, useLocation } from '../state/router';
+import { useVisible } from '../state/url';
 import { nextTheme } from '../theme/theme';
 import { ToastStack } from '../ui/ToastStack';
 import { useResource } from '../ui/useResource';
@@ -64,7 +65,10 @@ export function App() {
   useEffect(() => {
     if (redirect) navigate(redirect, { replace: true });
   }, [redirect]);
-  useEffect(() => void resumeCaptures(), []);
+  const visible = useVisible();
+  useEffect(() => {
+    if (visible) void resumeCaptures();
+  }, [visible]);
 
   useKeys({
     'app.search': () => setLayer('palette'),

@@ -41,11 +41,17 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
 
   // The version the page shows; a newer one is offered, never swapped in under the reader.
   const [shownVersion, setShownVersion] = useState<string | null>(null);
+  // A session that was still being written is followed without asking: nobody wants to keep looking at half of it.
+  const [reloads, setReloads] = useState(0);
+  const shownUnfinished = useRef(false);
   const versionNow = detail?.version ?? null;
+  const unfinished = loading || detail?.state === 'writing';
   useEffect(() => {
-    if (versionNow !== null && (shownVersion === null || loading)) setShownVersion(versionNow);
-  }, [versionNow, shownVersion, loading]);
-  const stale = shownVersion !== null && versionNow !== null && versionNow !== shownVersion && !loading;
+    if (versionNow === null) return;
+    if (shownVersion === null || unfinished || shownUnfinished.current) setShownVersion(versionNow);
+    shownUnfinished.current = unfinished;
+  }, [versionNow, shownVersion, unfinished]);
+  const stale = shownVersion !== null && versionNow !== null && versionNow !== shownVersion && !unfinished && !shownUnfinished.current;
   const version = shownVersion ?? versionNow;
 
   const readable = detail !== null && detail.state !== 'damaged' && detail.state !== 'empty';
@@ -88,6 +94,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
 
   const reload = () => {
     setShownVersion(versionNow);
+    setReloads((n) => n + 1);
   };
   return (
     <>
@@ -121,7 +128,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
         ) : (
           <div className="page-fill" id="page" tabIndex={-1}>
             <Suspense fallback={<div className="page"><Skeleton width="100%" height={24} /></div>}>
-              <TimelinePage key={version ?? ''} sessionId={sessionId} />
+              <TimelinePage key={reloads} sessionId={sessionId} />
             </Suspense>
           </div>
         )}

@@ -21,10 +21,14 @@ function storedForm(config: ServerConfig | null): CaptureForm {
     const stored = JSON.parse(localStorage.getItem(storageKey) ?? 'null') as Partial<CaptureForm> | null;
     if (!stored) return form;
     // Where the profile goes is asked anew each time: a stale name would be a wrong one.
-    return { ...form, ...stored, session: '', root: config?.roots.includes(stored.root ?? '') ? (stored.root ?? '') : '' };
+    return { ...form, ...stored, session: '', root: writableRoots(config).includes(stored.root ?? '') ? (stored.root ?? '') : '' };
   } catch {
     return form;
   }
+}
+
+function writableRoots(config: ServerConfig | null): readonly string[] {
+  return config?.capture_roots ?? config?.roots ?? [];
 }
 
 export function CaptureDialog({ config, operationId }: { config: ServerConfig | null; operationId: string | null }) {
@@ -43,6 +47,7 @@ function FormDialog({ config, onClose }: { config: ServerConfig | null; onClose:
   const set = (changes: Partial<CaptureForm>) => setForm((old) => ({ ...old, ...changes }));
   const count = splitTargets(form.targets).length;
   const disabled = config?.capture_enabled === false;
+  const roots = writableRoots(config);
 
   // The configuration may arrive after the dialog was opened by key.
   useEffect(() => {
@@ -77,7 +82,7 @@ function FormDialog({ config, onClose }: { config: ServerConfig | null; onClose:
           {disabled && (
             <div className="notice lossy">
               <Icon name="partial" />
-              <div className="grow">Capture is switched off on this server.</div>
+              <div className="grow">{config?.capture_reason ?? 'Capture is switched off on this server.'}</div>
             </div>
           )}
           <Field label="Targets" hint={errors.targets ? <span className="crit">{errors.targets}</span> : 'Profiler servers as HOST:PORT, one or more. In the job: jax.profiler.start_server(9012)'}>
@@ -95,12 +100,12 @@ function FormDialog({ config, onClose }: { config: ServerConfig | null; onClose:
           </div>
           {form.python && <p className="muted">Python calls slow the job down noticeably while it is recorded.</p>}
           <div className="capture-where">
-            {config && config.roots.length > 1 && (
+            {roots.length > 1 && (
               <Field label="Into">
-                <Select value={form.root} onChange={(root) => set({ root })} choices={config.roots.map((root, i) => ({ value: i === 0 ? '' : root, label: root }))} />
+                <Select value={form.root} onChange={(root) => set({ root })} choices={roots.map((root, i) => ({ value: i === 0 ? '' : root, label: root }))} />
               </Field>
             )}
-            <Field label="Run" hint={errors.run ? <span className="crit">{errors.run}</span> : config?.roots.length === 1 ? `Below ${config.roots[0]}; empty: the directory itself.` : 'Empty: the directory itself.'}>
+            <Field label="Run" hint={errors.run ? <span className="crit">{errors.run}</span> : roots.length === 1 ? `Below ${roots[0]}; empty: the directory itself.` : 'Empty: the directory itself.'}>
               <input className="input" value={form.run} spellCheck={false} aria-invalid={errors.run !== undefined} placeholder="llama/run1" onChange={(event) => set({ run: event.target.value })} />
             </Field>
             <Field label="Session name" hint={errors.session ? <span className="crit">{errors.session}</span> : 'Empty: the time of the capture.'}>
@@ -199,14 +204,14 @@ function ProgressDialog({ operation, onClose }: { operation: Operation; onClose:
             {cancelling ? 'Cancelling' : 'Cancel capture'}
           </button>
         )}
-        {result ? (
+        {result?.session ? (
           <button
             type="button"
             className="button primary"
             data-autofocus
             onClick={() => {
               onClose();
-              navigate(sessionPath(result.session, 'overview'));
+              navigate(sessionPath(result.session!, 'overview'));
             }}
           >
             Open session

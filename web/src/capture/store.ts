@@ -25,7 +25,9 @@ function announce(operation: Operation): void {
       tone: failed > 0 ? 'bad' : 'good',
       icon: failed > 0 ? 'partial' : 'complete',
       text: `Captured ${plural(operation.result.hosts_saved, 'host')}.${lost}`,
-      link: { to: sessionPath(operation.result.session, 'overview'), text: `Open ${operation.result.session_name}` },
+      link: operation.result.session
+        ? { to: sessionPath(operation.result.session, 'overview'), text: `Open ${operation.result.session_name}` }
+        : { to: '/', text: `Saved as ${operation.result.session_name}, outside the listed directories` },
     });
   } else if (operation.cancelled) {
     showToast({ tone: 'plain', icon: 'close', text: 'Capture cancelled. Nothing was saved.' });
@@ -45,7 +47,8 @@ function take(operation: Operation): void {
   publish(operation);
   if (operation.done) {
     stop(operation.id);
-    announce(operation);
+    // The open dialog tells it itself.
+    if (!dialog.open || dialog.operationId !== operation.id) announce(operation);
   }
 }
 
@@ -104,12 +107,12 @@ export async function cancelCapture(id: string): Promise<void> {
   }
 }
 
-// At start: captures that were running before the page was loaded.
+// At start and whenever the tab is looked at again: captures that were started elsewhere or before the page was loaded.
 export async function resumeCaptures(): Promise<void> {
   try {
     const { operations: found } = await api.operations();
     for (const operation of found) {
-      if (operation.kind !== 'capture' || operation.done) continue;
+      if (operation.kind !== 'capture' || operation.done || streams.has(operation.id)) continue;
       publish(operation);
       follow(operation.id);
     }

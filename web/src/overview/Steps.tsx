@@ -58,7 +58,10 @@ function StepBars({ sessionId, items, meanPs }: { sessionId: string; items: read
   const slow = (item: StepItem) => middle !== null && middle > 0 && item.duration_ps > middle * slowFactor;
   const slowCount = items.filter(slow).length;
   const current = at !== null ? items[at] : undefined;
-  const open = (index: number) => navigate(sessionPath(sessionId, 'timeline', `?v=${stepView(items[index]!)}`));
+  const open = (index: number) => {
+    const item = items[index]!;
+    navigate(sessionPath(sessionId, 'timeline', `?v=${stepView(item)}${item.event ? `&sel=${item.event}` : ''}`));
+  };
 
   const onKeyDown = (event: React.KeyboardEvent) => {
     const from = at ?? -1;

@@ -52,6 +52,11 @@ describe('categories', () => {
     ['reduce', 'reduce'],
     ['reduce-scatter', 'collective'],
     ['Matmul, conv', 'matmul'],
+    ['custom kernel', 'kernel'],
+    ['data movement', 'movement'],
+    ['host transfer', 'transfer'],
+    ['host code', 'host'],
+    ['marker', 'marker'],
     [null, 'other'],
     ['something new', 'other'],
   ])('%s is %s', (word, key) => expect(categoryOf(word).key).toBe(key));
