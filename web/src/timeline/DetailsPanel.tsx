@@ -11,6 +11,7 @@ import type { TimelineStore } from './state';
 import { formatStat } from './statValue';
 import { useStore } from './store';
 import { formatTimeAt } from './time';
+import './details.css';
 
 const FIRST_HEIGHT_PX = 252;
 const LEAST_HEIGHT_PX = 120;

@@ -14,7 +14,7 @@ export function Mirror({ store, session }: { store: TimelineStore; session: Time
       `${detail.host === '' ? '' : `, host ${detail.host}`}, depth ${detail.depth ?? 'not known'}.` +
       (picked !== null && picked.count > 1 ? ` Longest of ${picked.count} events drawn as one bar.` : '');
   return (
-      <div id="tl-mirror" className="visually-hidden" data-testid="timeline-mirror" tabIndex={0} role="group" aria-label="Selected event">
+      <div id="tl-mirror" className="visually-hidden tl-mirror" data-testid="timeline-mirror" tabIndex={0} role="group" aria-label="Selected event">
         <p aria-live="polite">{said}</p>
         {detail !== null && selection !== null && (
           <ul>

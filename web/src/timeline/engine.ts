@@ -8,7 +8,7 @@ import { formatTime } from '../format/format';
 import type { ResolvedTheme } from '../theme/tokens';
 import type { Elements } from './elements';
 import { LabelColumn } from './labelColumn';
-import { HEADER_PX, Layout, barTop, BAR_PX, makeLayout, rowAt, type Track } from './layout';
+import { HEADER_PX, Layout, barTop, makeLayout, rowAt, type Track } from './layout';
 import { Minimap, minimapTracks } from './minimap';
 import { splitEventId, type LinesAnswer } from './model';
 import { ViewMotion, type HeldMove } from './motion';
@@ -17,6 +17,7 @@ import { makePalette, type Palette } from './palette';
 import { makeRenderer, type Renderer } from './renderer';
 import { Scene, type DrawnEvent, type Frame, type SceneInput } from './scene';
 import { SearchMark } from './searchMark';
+import { SelectionBox } from './selectionBox';
 import type { TimelineStore } from './state';
 import { TileCache } from './tileCache';
 import { TileLoader, type TileSource } from './tileLoader';
@@ -70,7 +71,7 @@ export class Engine {
   private wantedAtMs = 0;
   private wantTimer = 0;
   private resting = true;
-  private selectedBox: { id: string; row: number } | null = null;
+  private readonly selection = new SelectionBox(this);
   private readonly observer: ResizeObserver;
   private readonly unsubscribe: () => void;
   private disposed = false;
@@ -347,7 +348,7 @@ export class Engine {
     const { area, detail, selection } = this.store.get();
     this.overlay.draw({
       view: input.view, widthPx: this.width, heightPx: this.height, pixelRatio: this.ratio, palette: this.palette,
-      labels: frame.labels, ruler, selection: this.selectionBox(), hover: this.hovered === null ? null : boxOf(this.hovered), area,
+      labels: frame.labels, ruler, selection: this.selection.box(this.store.get()), hover: this.hovered === null ? null : boxOf(this.hovered), area,
       crosshairX: this.cursorPs === null ? null : timeToX(input.view, this.width, this.cursorPs),
     });
     this.minimap.draw({
@@ -381,45 +382,6 @@ export class Engine {
       view: this.motion.view, window: this.motion.window, layout: this.layout, cache: this.cache, widthPx: this.width,
       heightPx: this.height, scrollPx: this.scrollPx, pixelRatio: this.ratio, edges: this.theme !== 'dark', mark: this.mark, gridX,
     };
-  }
-
-  private selectionBox(): Box | null {
-    const { detail, selection, picked } = this.store.get();
-    if (selection === null || detail === null || detail.id !== selection) return picked === null ? null : this.pickedBox(picked);
-    const id = splitEventId(selection);
-    const track = id === null ? null : this.layout.find(id.line);
-    if (id === null || track === null) return null;
-    if (this.selectedBox?.id !== selection && !this.motion.moving) {
-      const row = this.rowOf(track, id.event, detail.start_ps);
-      if (row !== null) this.selectedBox = { id: selection, row };
-    }
-    const row = this.selectedBox?.id === selection ? this.selectedBox.row : (picked?.row ?? detail.depth ?? 0);
-    if (row >= track.rows) return null;
-    return {
-      x0: timeToX(this.view, this.width, detail.start_ps), x1: timeToX(this.view, this.width, detail.start_ps + detail.duration_ps),
-      y: track.y - this.scrollPx + barTop(row), height: BAR_PX,
-    };
-  }
-
-  private pickedBox(picked: DrawnEvent): Box | null {
-    const track = this.layout.find(picked.trackId);
-    if (track === null) return null;
-    return {
-      x0: timeToX(this.view, this.width, picked.startPs), x1: timeToX(this.view, this.width, picked.endPs),
-      y: track.y - this.scrollPx + barTop(picked.row), height: BAR_PX,
-    };
-  }
-
-  /** The row in which an event is drawn, as far as the tiles on screen tell. */
-  private rowOf(track: Track, event: number, startPs: number): number | null {
-    const x = timeToX(this.view, this.width, startPs);
-    for (let row = 0; row < track.rows; ++row) {
-      for (const drawn of this.rowEvents(track.id, row)) {
-        if (drawn.event === event && drawn.x0 <= x + 2 && drawn.x1 >= x - 2) return row;
-        if (drawn.x0 > x + 2) break;
-      }
-    }
-    return null;
   }
 
   // ---- tiles -----------------------------------------------------------------------------------------------------
@@ -483,7 +445,7 @@ export class Engine {
   /** The details panel has just opened over the lower part: what was clicked there must not vanish behind it. */
   private keepSelectionInSight(): void {
     const id = splitEventId(this.store.get().selection ?? '');
-    if (id !== null) this.scrollToTrack(id.line, this.selectedBox?.row ?? this.store.get().picked?.row ?? 0);
+    if (id !== null) this.scrollToTrack(id.line, this.selection.row(this.store.get()));
   }
 
   private updateScrollbar(): void {

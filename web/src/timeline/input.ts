@@ -4,6 +4,7 @@
 import type { Elements } from './elements';
 import type { Engine } from './engine';
 import type { Navigator } from './navigator';
+import type { DrawnEvent } from './scene';
 import type { TimelineStore } from './state';
 import type { Tooltip } from './tooltip';
 import { makeView, panBy, zoomAt, type TimeSpan } from './view';
@@ -26,6 +27,7 @@ interface Drag {
 
 export class PointerInput {
   private drag: Drag | null = null;
+  private clicked: DrawnEvent | null = null;
   private readonly stop = new AbortController();
 
   constructor(
@@ -45,7 +47,7 @@ export class PointerInput {
       target.addEventListener('pointercancel', () => this.endDrag(), { signal });
     }
     body.addEventListener('pointerleave', () => this.leave(), { signal });
-    body.addEventListener('dblclick', (event) => this.onDouble(event), { signal });
+    body.addEventListener('dblclick', () => this.onDouble(), { signal });
     this.bindMinimap(signal);
     this.bindScrollbar(signal);
   }
@@ -128,8 +130,10 @@ export class PointerInput {
     if (drag.moved) return;
     const { x, y } = this.place(event);
     const picked = this.engine.pick(x, y);
+    // The details panel opens between the two clicks of a double click and may move what is under the pointer.
+    if (event.detail < 2) this.clicked = picked;
     if (picked === null) this.navigator.select(null);
-    else this.navigator.pickAndSelect(picked);
+    else if (event.detail < 2) this.navigator.pickAndSelect(picked);
   }
 
   private endDrag(): void {
@@ -137,10 +141,9 @@ export class PointerInput {
     delete this.elements.body.dataset['dragging'];
   }
 
-  private onDouble(event: MouseEvent): void {
-    const { x, y } = this.place(event);
-    const picked = this.engine.pick(x, y);
-    if (picked !== null) this.engine.fitTo({ startPs: picked.startPs, endPs: picked.endPs });
+  private onDouble(): void {
+    const { clicked } = this;
+    if (clicked !== null) this.engine.fitTo({ startPs: clicked.startPs, endPs: clicked.endPs });
   }
 
   private hover(x: number, y: number): void {

@@ -28,16 +28,22 @@ export class LabelColumn {
   private readonly rows = new Map<string, Row>();
   private readonly free: Row[] = [];
   private readonly inner = document.createElement('div');
+  private readonly sticky = document.createElement('div');
   private layout: Layout | null = null;
   private selectedLine = '';
 
   constructor(host: HTMLElement, private readonly onToggle: (track: Track) => void) {
     this.inner.className = 'tl-labels-inner';
-    host.append(this.inner);
+    this.sticky.className = 'tl-sticky';
+    this.sticky.hidden = true;
+    // The header itself is in the list, above the fold: this is only a reminder for the eye.
+    this.sticky.setAttribute('aria-hidden', 'true');
+    host.append(this.inner, this.sticky);
   }
 
   dispose(): void {
     this.inner.remove();
+    this.sticky.remove();
   }
 
   update(layout: Layout, scrollPx: number, heightPx: number, selectedLine: string): void {
@@ -62,6 +68,18 @@ export class LabelColumn {
       this.free.push(row);
     }
     if (added) this.order(seen);
+    this.showSticky(layout, scrollPx);
+  }
+
+  /** In which process one is, when its header has been scrolled away. */
+  private showSticky(layout: Layout, scrollPx: number): void {
+    const top = layout.tracks[layout.indexAt(scrollPx)];
+    const plane = top?.kind === 'line' && top.plane !== null ? layout.find(top.plane.id) : null;
+    this.sticky.hidden = plane === null || top === undefined || top.y + top.height - scrollPx < HEADER_PX;
+    if (this.sticky.hidden || plane === null) return;
+    const host = layout.find(`h${plane.id.split('.')[0]}`);
+    const text = host === null ? plane.label : `${host.label}  ${plane.label}`;
+    if (this.sticky.textContent !== text) this.sticky.textContent = text;
   }
 
   /** Elements follow each other as tracks do, so that Tab goes from top to bottom. */

@@ -219,3 +219,14 @@ describe('cover', () => {
     expect(levels()).toEqual([level]);
   });
 });
+
+describe('a tile that lacks a line', () => {
+  it('leaves the line as not loaded', () => {
+    const fixture = new Fixture([[[{ startPs: 10, durationPs: 100 }]]], { startPs: 0, endPs: 4000 });
+    const view = fullView(fixture.window);
+    fixture.cache.put({ chunk: '0.0.0', level: levelFor(view, WIDTH), index: 0 }, makeTile([], levelFor(view, WIDTH), 0));
+    for (let index = 1; index <= 3; ++index) fixture.load(levelFor(view, WIDTH), index);
+    const frame = new Scene().build(fixture.input(view));
+    expect([frame.unloaded, frame.settled]).toEqual([true, false]);
+  });
+});

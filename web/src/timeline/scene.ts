@@ -166,18 +166,20 @@ export class Scene {
     const segments = this.coverOf(track.chunk);
     const slots: number[] = [];
     for (const segment of segments) {
-      slots.push(segment.tile?.slotOfLine(track.lineIndex) ?? -1);
-      this.drawGround(track, segment);
+      const slot = segment.tile?.slotOfLine(track.lineIndex) ?? -1;
+      slots.push(slot);
+      // A tile that does not know the line says nothing about it: that is not the same as "no events".
+      this.drawGround(track, segment, slot >= 0);
     }
     this.forVisibleRows(track, (row) => this.walkRow(segments, slots, row));
   }
 
-  private drawGround(track: Track, segment: Segment): void {
+  private drawGround(track: Track, segment: Segment, loaded: boolean): void {
     const ratio = this.input.pixelRatio;
     const x0 = Math.max(0, this.walkerX(segment.startPs));
     const x1 = Math.min(this.input.widthPx * ratio, this.walkerX(segment.endPs));
     if (x1 <= x0) return;
-    if (segment.tile === null) {
+    if (!loaded) {
       const top = Math.round(this.y * ratio);
       this.buffer.push(x0, x1, top, Math.round((track.height - 1) * ratio), COLOUR_SUNKEN, 255, STYLE_DIAGONAL);
       this.unloaded = true;

@@ -1,7 +1,7 @@
 // One open timeline: engine, navigator, input and tooltip tied to one session and one set of elements, and the talk with
 // the server that fills them. Lives outside React; the page makes it once the elements exist and disposes it at the end.
 
-import { api, ApiError, isAbort, toApiError } from '../api/client';
+import { api, ApiError, isAbort, onConnection, toApiError } from '../api/client';
 import { readKey } from '../state/url';
 import type { ResolvedTheme } from '../theme/tokens';
 import type { Elements } from './elements';
@@ -33,6 +33,7 @@ export class TimelineSession {
   private readonly tooltip: Tooltip;
   private readonly stop = new AbortController();
   private readonly removeHook: () => void;
+  private readonly forgetConnection: () => void;
   private version = '';
   private timer = 0;
   private polls = 0;
@@ -63,6 +64,9 @@ export class TimelineSession {
       }
     });
     this.input = new PointerInput(elements, this.engine, this.navigator, store, this.tooltip, (area) => this.setArea(area));
+    this.forgetConnection = onConnection((lost) => {
+      if (!lost) this.engine.retryTiles();
+    });
     this.removeHook = installHook(this.engine, store);
     this.engine.setToggled(toggledFromText(readKey('open') ?? ''));
     this.store.set({ area: areaFromText(readKey('area')) });
@@ -73,6 +77,7 @@ export class TimelineSession {
     this.stop.abort();
     window.clearTimeout(this.timer);
     this.removeHook();
+    this.forgetConnection();
     this.input?.dispose();
     this.navigator.dispose();
     this.tooltip.dispose();

@@ -88,7 +88,8 @@ export function trimDecimals(text: string): string {
 export function formatTimeAt(ps: number, resolutionPs: number): string {
   const unit = unitFor(ps === 0 ? resolutionPs : ps);
   const wanted = Math.ceil(unit.exponent - Math.log10(Math.max(1, resolutionPs)) - 1e-9);
-  const decimals = Math.max(0, Math.min(unit.exponent, wanted));
+  // Whole groups of three: "12.300 040 s", not "12.300 04 s".
+  const decimals = Math.max(0, Math.min(unit.exponent, Math.ceil(wanted / 3) * 3));
   const sign = ps < 0 ? '-' : '';
   // Floor at the wanted digit, on integers: rounding a double here would show a time that is not there.
   const step = 10 ** (unit.exponent - decimals);
