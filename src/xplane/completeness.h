@@ -1,9 +1,12 @@
 // The completeness record: what a session has, what it lacks, and every reason we know.
 //
-//   const HostCompleteness host = CheckHost(file, *profile);    // decodes everything
+//   const HostCompleteness host = CheckHost(file, *profile, hash);    // decodes everything
 //   const Completeness record = Combine({host});
 //
-// Nothing here guesses: unknown is nullopt with a reason.
+// Nothing here guesses: unknown is nullopt with a reason. A host is partial when some of its bytes
+// make no sense, when the file changed under us, or when the profiler itself reports errors; what
+// is merely odd (events beyond the window, out of order, ...) is a reason but no change of state.
+// Cost: decoding, then a few searches a row.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +28,18 @@ struct LineCount {
   uint64_t events = 0;
 };
 
+// Clocks of devices and hosts differ by this much at worst in what we saw; an event that lies
+// farther outside the recorded window is counted as beyond it.
+inline constexpr int64_t kWindowTolerancePs = 1'000'000'000'000;
+
 struct HostCompleteness {
   std::string host;
   std::string file;  // file name
   std::string format;
   uint64_t size_bytes = 0;
-  uint64_t readable_bytes = 0;  // up to the first damage
-  std::string content_hash;     // "xxh3:<32 hex digits>", empty when not computed
+  // Up to the first damage; of a compressed file, counted in the unpacked bytes.
+  uint64_t readable_bytes = 0;
+  std::string content_hash;  // "xxh3:<32 hex digits>", empty when not computed
   CompletenessState state = CompletenessState::kUnread;
   std::optional<ProfileFile::Window> window;
   std::string window_source;  // "Task Environment" or "first and last event"
@@ -39,13 +47,15 @@ struct HostCompleteness {
   uint64_t planes = 0;
   uint64_t lines = 0;
   uint64_t events = 0;
-  std::vector<std::string> empty_planes;
+  std::vector<LineCount> line_counts;     // of every line, in file order
+  std::vector<std::string> empty_planes;  // have lines but no event, or are devices without lines
   uint64_t events_out_of_order = 0;
   uint64_t events_beyond_window = 0;
-  uint64_t events_overlapping = 0;
+  uint64_t events_overlapping = 0;  // on lines where events can only follow or nest
   uint64_t events_negative = 0;
   uint64_t events_saturated = 0;
   uint64_t events_aggregated = 0;
+  uint64_t events_crowded = 0;  // nested or overlapping deeper than is shown
   uint64_t missing_metadata = 0;
   std::vector<std::string> errors;  // XSpace.errors
   std::vector<std::string> warnings;
