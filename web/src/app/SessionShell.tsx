@@ -12,6 +12,7 @@ import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { ErrorNotice, Skeleton } from '../ui/states';
 import { usePolled, useResource } from '../ui/useResource';
+import { ErrorBoundary } from './ErrorBoundary';
 import { ConnectionBanner } from './ConnectionBanner';
 import { LostPage } from './LostPage';
 import { type Figure, HomeRail, SessionRail } from './Rail';
@@ -111,6 +112,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
           </div>
         )}
         {loading && detail && <LoadBanner detail={detail} />}
+        <ErrorBoundary resetKey={`${tool}/${reloads}`}>
         {unknownTool !== null ? (
           <LostPage title="There is no such tool" links={<Link to={sessionPath(sessionId, 'overview')} className="button primary">Overview of this session</Link>}>
             This version has no tool called <code>{unknownTool}</code>. The tools of a session are in the rail on the left.
@@ -132,19 +134,33 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
             </Suspense>
           </div>
         )}
+        </ErrorBoundary>
       </main>
     </>
   );
 }
 
+// Seconds, from the rate since this page began to watch; null until there is one to speak of.
+function useTimeLeft(done: number, total: number): number | null {
+  const first = useRef<{ done: number; at: number } | null>(null);
+  const now = performance.now();
+  if (first.current === null || done < first.current.done) first.current = { done, at: now };
+  const gained = done - first.current.done;
+  const took = now - first.current.at;
+  if (gained <= 0 || took < 300) return null;
+  return Math.max(1, Math.ceil(((total - done) / gained) * (took / 1000)));
+}
+
 function LoadBanner({ detail }: { detail: SessionDetail }) {
   const { stage, done_bytes: done, total_bytes: total } = detail.load;
   const share = total > 0 ? Math.min(1, done / total) : 0;
+  const left = useTimeLeft(done, total);
   return (
     <div className="banner fresh" role="status">
       <Icon name="writing" />
       <span className="nowrap">
         {stage === 'indexing' ? 'Looking through' : 'Reading'} {formatBytes(done)} of {formatBytes(total)}
+        {left !== null && `, ${left} s left`}
       </span>
       <div className="progress" style={{ flex: 1 }} role="progressbar" aria-label="Reading the session" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100}>
         <div style={{ width: `${share * 100}%` }} />

@@ -91,7 +91,7 @@ function HostTable({ record }: { record: Completeness | null }) {
             <tr>
               <th>State</th>
               <th>Host</th>
-              <th>File</th>
+              <th className="c-file">File</th>
               <th className="number">Size, {unit.name}</th>
               <th className="number">Readable, {unit.name}</th>
               <th className="number">Planes</th>
@@ -99,7 +99,7 @@ function HostTable({ record }: { record: Completeness | null }) {
               <th className="number">Events</th>
               <th className="number">Window</th>
               <th className="number">Clock</th>
-              <th>Content hash</th>
+              <th className="c-hash">Content hash</th>
             </tr>
           </thead>
           <tbody>
@@ -127,8 +127,8 @@ function HostRow({ host, unit }: { host: HostCompleteness; unit: ReturnType<type
       <td>
         <StateChip state={host.state} />
       </td>
-      <td title={host.host}>{host.host}</td>
-      <td className="mono" title={host.file}>
+      <td title={`${host.host}, ${host.file}, ${host.content_hash ?? 'hash not known'}`}>{host.host}</td>
+      <td className="mono c-file" title={host.file}>
         {host.file}
       </td>
       <td className="number" title={exactBytes(host.size_bytes)}>
@@ -148,7 +148,7 @@ function HostRow({ host, unit }: { host: HostCompleteness; unit: ReturnType<type
       <td className="number" title={host.clock_offset_ps === null ? 'Not known' : `Shift against the session's origin: ${exactTime(host.clock_offset_ps)}`}>
         {formatTime(host.clock_offset_ps)}
       </td>
-      <td className="mono">
+      <td className="mono c-hash">
         {host.content_hash ? (
           <button type="button" className="copyable" title={`${host.content_hash} (click to copy)`} onClick={() => void copyText(host.content_hash!, 'Hash')}>
             {middleEllipsis(host.content_hash.replace(/^xxh3:/, ''), 18)}
@@ -195,9 +195,9 @@ function DamageTable({ record }: { record: Completeness }) {
               <tr key={i}>
                 <td>{row.host}</td>
                 <td className="number">{row.offset_bytes === null ? unknown : exactCount(row.offset_bytes)}</td>
-                <td className="mono">{row.plane ?? unknown}</td>
-                <td className="mono">{row.line ?? unknown}</td>
-                <td className="mono">{row.name}</td>
+                <td className="mono" title={row.plane ?? undefined}>{row.plane ?? unknown}</td>
+                <td className="mono" title={row.line ?? undefined}>{row.line ?? unknown}</td>
+                <td className="mono" title={row.name}>{row.name}</td>
                 <td className="wrap">{row.message}</td>
               </tr>
             ))}

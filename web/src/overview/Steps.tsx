@@ -1,4 +1,5 @@
-// Step times as bars from zero. A click (or arrows and Enter) opens that step on the timeline.
+// Step times as bars from zero. A click opens that step on the timeline, a drag a range of steps; the keyboard does the same
+// with arrows (Shift extends) and Enter.
 import { useMemo, useState } from 'react';
 import type { Overview, StepItem } from '../api/types';
 import { exactTime, formatCount, formatShare, formatTime, inUnit, plural, timeUnit } from '../format/format';
@@ -17,9 +18,11 @@ export function median(values: readonly number[]): number | null {
 }
 
 // The step with a little of what is around it, so that its edges can be seen.
-export function stepView(step: StepItem): string {
-  const margin = Math.max(1, Math.round(step.duration_ps * 0.05));
-  return formatViewport({ startPs: Math.max(0, step.start_ps - margin), durationPs: Math.max(1, step.duration_ps + 2 * margin) });
+export function stepView(first: StepItem, last: StepItem = first): string {
+  const startPs = Math.min(first.start_ps, last.start_ps);
+  const endPs = Math.max(first.start_ps + first.duration_ps, last.start_ps + last.duration_ps);
+  const margin = Math.max(1, Math.round((endPs - startPs) * 0.05));
+  return formatViewport({ startPs: startPs - margin, durationPs: Math.max(1, endPs - startPs + 2 * margin) });
 }
 
 export function Steps({ sessionId, overview }: { sessionId: string; overview: Overview | null }) {
@@ -52,24 +55,32 @@ export function Steps({ sessionId, overview }: { sessionId: string; overview: Ov
 function StepBars({ sessionId, items, meanPs }: { sessionId: string; items: readonly StepItem[]; meanPs: number | null }) {
   const [at, setAt] = useState<number | null>(null);
   const [focused, setFocused] = useState(false);
+  const [from, setFrom] = useState<number | null>(null); // The other end of a range of steps.
   const middle = useMemo(() => median(items.map((item) => item.duration_ps)), [items]);
   const maxPs = Math.max(1, ...items.map((item) => item.duration_ps));
   const unit = timeUnit(maxPs);
   const slow = (item: StepItem) => middle !== null && middle > 0 && item.duration_ps > middle * slowFactor;
   const slowCount = items.filter(slow).length;
   const current = at !== null ? items[at] : undefined;
-  const open = (index: number) => {
-    const item = items[index]!;
-    navigate(sessionPath(sessionId, 'timeline', `?v=${stepView(item)}${item.event ? `&sel=${item.event}` : ''}`));
+  const low = at === null ? -1 : Math.min(at, from ?? at);
+  const high = at === null ? -1 : Math.max(at, from ?? at);
+  const open = () => {
+    const first = items[low];
+    const last = items[high];
+    if (!first || !last) return;
+    const selection = low === high && first.event ? `&sel=${first.event}` : '';
+    navigate(sessionPath(sessionId, 'timeline', `?v=${stepView(first, last)}${selection}`));
   };
 
   const onKeyDown = (event: React.KeyboardEvent) => {
     const from = at ?? -1;
     const next = event.key === 'ArrowRight' ? from + 1 : event.key === 'ArrowLeft' ? from - 1 : event.key === 'Home' ? 0 : event.key === 'End' ? items.length - 1 : null;
     if (next !== null) {
+      if (!event.shiftKey) setFrom(null);
+      else if (from === null) setFrom(at);
       setAt(Math.max(0, Math.min(items.length - 1, next)));
     } else if (event.key === 'Enter' && at !== null) {
-      open(at);
+      open();
     } else return;
     event.preventDefault();
   };
@@ -96,18 +107,38 @@ function StepBars({ sessionId, items, meanPs }: { sessionId: string; items: read
         onBlur={() => {
           setFocused(false);
           setAt(null);
+          setFrom(null);
         }}
-        onMouseLeave={() => !focused && setAt(null)}
+        onMouseLeave={() => {
+          if (focused) return;
+          setAt(null);
+          setFrom(null);
+        }}
+        onMouseDown={(event) => {
+          event.preventDefault();
+          setFrom(at);
+        }}
+        onMouseUp={open}
       >
         {items.map((item, i) => (
-          <div key={i} className={`step${slow(item) ? ' slow' : ''}${i === at ? ' at' : ''}`} onMouseEnter={() => setAt(i)} onClick={() => open(i)}>
+          <div key={i} className={`step${slow(item) ? ' slow' : ''}${i >= low && i <= high ? ' at' : ''}`} onMouseEnter={(event) => {
+            if (event.buttons === 0) setFrom(null);
+            setAt(i);
+          }}>
             <div style={{ height: `${(item.duration_ps / maxPs) * 100}%` }} />
           </div>
         ))}
         {meanPs !== null && <div className="steps-mean" style={{ bottom: `${(meanPs / maxPs) * 100}%` }} title={`Mean ${formatTime(meanPs)}`} />}
       </div>
       <div className="steps-read muted" title={current ? exactTime(current.duration_ps) : undefined}>
-        {current ? (
+        {current && low !== high ? (
+          <>
+            <strong>
+              Steps {items[low]!.name} to {items[high]!.name}
+            </strong>{' '}
+            {formatTime(items[high]!.start_ps + items[high]!.duration_ps - items[low]!.start_ps)}. Release or {keyLabel('list.open')} opens them on the timeline.
+          </>
+        ) : current ? (
           <>
             <strong>Step {current.name}</strong> {formatTime(current.duration_ps)}
             {meanPs ? deviation(current.duration_ps, meanPs) : ''}, begins at {formatTime(current.start_ps)}. Click or {keyLabel('list.open')} opens it on the timeline.
