@@ -35,7 +35,7 @@ class OperationTest : public testing::Test {
   IdMaker ids_{clock_, random_};
 };
 
-// Work that stands still until told to go on or until cancelled.
+// Work that stands still until told to go on or until cancelled. Outlives the table that runs it.
 class Gate {
  public:
   std::function<Status(OperationHandle&)> Work() {
@@ -130,8 +130,8 @@ TEST_F(OperationTest, ExceptionOfTheWorkBecomesAnError) {
 }
 
 TEST_F(OperationTest, CancelReachesTheWorkAndIsIdempotent) {
-  auto table = MakeTable();
   Gate gate;
+  auto table = MakeTable();
   const std::string id = *table->Start("capture", 5000, {}, gate.Work());
   EXPECT_FALSE(table->Get(id)->cancelled);
   EXPECT_TRUE(table->Cancel(id)->cancelled);
@@ -153,8 +153,8 @@ TEST_F(OperationTest, CancelAfterTheEndChangesNothing) {
 }
 
 TEST_F(OperationTest, DeadlineCancelsAndIsNamed) {
-  auto table = MakeTable();
   Gate gate;
+  auto table = MakeTable();
   const std::string id = *table->Start("capture", 5000, {}, gate.Work());
   clock_.AdvanceNanos(4'999 * 1'000'000LL);
   // Not yet due: another operation may run to its end meanwhile.
@@ -170,8 +170,8 @@ TEST_F(OperationTest, DeadlineCancelsAndIsNamed) {
 }
 
 TEST_F(OperationTest, AtMostSoManyRun) {
-  auto table = MakeTable({.max_running = 2, .max_finished = 10});
   Gate gate;
+  auto table = MakeTable({.max_running = 2, .max_finished = 10});
   const std::string first = *table->Start("capture", 5000, {}, gate.Work());
   const std::string second = *table->Start("capture", 5000, {}, gate.Work());
   const Result<std::string> third = table->Start("capture", 5000, {}, gate.Work());
@@ -185,8 +185,8 @@ TEST_F(OperationTest, AtMostSoManyRun) {
 }
 
 TEST_F(OperationTest, ForgetsTheOldestFinishedNeverARunningOne) {
-  auto table = MakeTable({.max_running = 4, .max_finished = 3});
   Gate gate;
+  auto table = MakeTable({.max_running = 4, .max_finished = 3});
   const std::string running = *table->Start("capture", 5000, {}, gate.Work());
   std::vector<std::string> ids;
   for (int i = 0; i < 6; ++i) {
@@ -211,8 +211,8 @@ TEST_F(OperationTest, UnknownIds) {
 }
 
 TEST_F(OperationTest, WaitReturnsTheStateAfterItsTime) {
-  auto table = MakeTable();
   Gate gate;
+  auto table = MakeTable();
   const std::string id = *table->Start("capture", 5000, {}, gate.Work());
   const uint64_t revision = table->Get(id)->revision;
   const Result<OperationState> state = table->WaitForChange(id, revision, 20);
@@ -224,8 +224,8 @@ TEST_F(OperationTest, WaitReturnsTheStateAfterItsTime) {
 }
 
 TEST_F(OperationTest, EveryWaiterSeesTheEnd) {
-  auto table = MakeTable();
   Gate gate;
+  auto table = MakeTable();
   const std::string id = *table->Start("capture", 5000, {}, gate.Work());
   std::vector<std::future<OperationState>> waiters;
   for (int i = 0; i < 8; ++i) {
