@@ -1,0 +1,211 @@
+#include "src/engine/engine.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "src/base/log.h"
+#include "src/engine/session_index.h"
+#include "src/engine/session_store.h"
+
+namespace strobe::engine {
+namespace {
+
+using xplane::CompletenessState;
+
+// A part of the budget that no session needs: tiles of what people look at now.
+constexpr uint64_t kMaxTileCacheBytes = 256ULL << 20;
+
+std::string ScratchDirectory(const EngineOptions& options) {
+  std::error_code error;
+  if (!options.cache_directory.empty()) {
+    std::filesystem::create_directories(options.cache_directory, error);
+    if (!error) return options.cache_directory;
+    LogWarning("engine.cache_unusable",
+               {{"directory", options.cache_directory}, {"error", error.message()}});
+  }
+  const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
+  return error ? "/tmp" : temporary.string();
+}
+
+Status UnknownSession(const std::string& id) {
+  return NotFoundError("SESSION_UNKNOWN", "No session has the id \"" + id + "\".")
+      .Hint("List the sessions; one whose directory was moved has a new id.");
+}
+
+class EngineImpl : public Engine {
+ public:
+  EngineImpl(EngineOptions options, const Clock& clock)
+      : options_(std::move(options)),
+        index_(options_.roots, options_.settle_ms, clock),
+        scratch_directory_(ScratchDirectory(options_)),
+        store_(std::make_shared<SessionStore>(options_.memory_budget_bytes)),
+        parts_(std::make_shared<EngineParts>(
+            std::min(kMaxTileCacheBytes, options_.memory_budget_bytes / 8))),
+        executor_(std::make_unique<Executor>(
+            Executor::Options{.threads = std::max(1, options_.threads)})) {
+    parts_->executor = executor_.get();
+    parts_->make_room = [store = std::weak_ptr<SessionStore>(store_),
+                         parts = std::weak_ptr<EngineParts>(parts_)] {
+      const auto sessions = store.lock();
+      const auto shared = parts.lock();
+      return sessions == nullptr || shared == nullptr || sessions->MakeRoom(shared->tiles.bytes());
+    };
+    if (options_.rescan_interval_ms > 0) rescanner_ = std::thread([this] { RescanLoop(); });
+  }
+
+  ~EngineImpl() override {
+    {
+      std::lock_guard lock(stop_mutex_);
+      stopping_ = true;
+    }
+    stop_.notify_all();
+    if (rescanner_.joinable()) rescanner_.join();
+    store_->Clear();
+    executor_.reset();  // waits for what runs
+    parts_->executor = nullptr;
+    store_->Clear();  // what was opened meanwhile
+  }
+
+  Status Refresh() override { return index_.Refresh(); }
+
+  std::vector<SessionSummary> Sessions() override {
+    std::vector<SessionSummary> summaries;
+    for (auto& [entry, settled] : index_.All()) {
+      SessionSummary summary;
+      if (entry.files.empty()) {
+        summary.state = CompletenessState::kEmpty;
+        summary.state_reason = "The directory has no profile file.";
+      } else if (!settled) {
+        summary.state = CompletenessState::kWriting;
+        summary.state_reason = "A file is still being written.";
+      } else if (const auto verdict = store_->VerdictOf(entry)) {
+        summary.state = verdict->state;
+        summary.state_reason = verdict->reason;
+      }
+      summary.entry = std::move(entry);
+      summaries.push_back(std::move(summary));
+    }
+    return summaries;
+  }
+
+  uint64_t list_version() override { return index_.version(); }
+
+  Result<std::shared_ptr<OpenedSession>> Open(const std::string& id) override {
+    std::optional<IndexedSession> session = index_.Look(id);
+    if (!session) return UnknownSession(id);
+    if (session->files.empty()) {
+      return NotFoundError("SESSION_EMPTY", "The session has no profile file.")
+          .Where(session->entry.path)
+          .Hint("Expected <host>.xplane.pb; if a capture made it, look at the capture's messages.");
+    }
+    if (auto opened = store_->Find(id, session->version)) return {opened};
+    auto answer = open_flight_.Do(id + "/" + session->version, CancelToken(),
+                                  [&]() -> SingleFlight<SessionState>::Answer {
+                                    if (auto opened = store_->Find(id, session->version)) {
+                                      return std::shared_ptr<const SessionState>(opened);
+                                    }
+                                    return OpenNew(*session);
+                                  });
+    if (!answer.ok()) return answer.status();
+    return std::shared_ptr<OpenedSession>(std::const_pointer_cast<SessionState>(*answer));
+  }
+
+  Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) override {
+    if (auto entry = index_.FindByXprofRun(run)) return std::move(*entry);
+    return NotFoundError("RUN_UNKNOWN", "No session has the run name \"" + run + "\".")
+        .Hint("A run name is <directory below the root>/<session>, or only <session> at the root.");
+  }
+
+  const EngineOptions& options() const override { return options_; }
+
+  Stats stats() override {
+    Stats stats;
+    stats.opened_sessions = store_->count();
+    stats.cache_bytes = parts_->tiles.bytes();
+    stats.resident_bytes = store_->resident_bytes() + stats.cache_bytes;
+    stats.column_file_hits = parts_->column_file_hits.load();
+    stats.column_file_misses = parts_->column_file_misses.load();
+    stats.tiles_encoded = parts_->tiles_encoded.load();
+    stats.tile_cache_hits = parts_->tile_cache_hits.load();
+    return stats;
+  }
+
+ private:
+  SingleFlight<SessionState>::Answer OpenNew(const IndexedSession& session) {
+    std::shared_ptr<SessionState> opened = SessionState::Open(session, scratch_directory_, parts_);
+    if (const std::optional<Status> failure = opened->failure()) {
+      const auto [state, reason] = opened->Judge();
+      if (state != CompletenessState::kWriting) store_->Remember(session.entry, state, reason);
+      return Failure(session, *failure);
+    }
+    store_->Insert(opened);
+    parts_->make_room();
+    opened->StartLoading();
+    LogInfo("engine.session_opened", {{"session", session.entry.id},
+                                      {"path", session.entry.path},
+                                      {"files", session.files.size()},
+                                      {"version", session.version}});
+    return std::shared_ptr<const SessionState>(opened);
+  }
+
+  // The error of the only file; of several that all failed the first, and that it is not alone.
+  static Status Failure(const IndexedSession& session, const Status& first) {
+    if (session.files.size() == 1) return first;
+    return Status(
+               first.code(), first.name(),
+               "None of the " + std::to_string(session.files.size()) +
+                   " files of the session can be read; the first: " + std::string(first.message()))
+        .Where(std::string(first.where()))
+        .Hint(std::string(first.hint()));
+  }
+
+  void RescanLoop() {
+    std::unique_lock lock(stop_mutex_);
+    while (!stopping_) {
+      lock.unlock();
+      const Status walked = Refresh();
+      if (!walked.ok()) LogWarning("engine.rescan_failed", {{"error", walked.ToString()}});
+      lock.lock();
+      stop_.wait_for(lock, std::chrono::milliseconds(options_.rescan_interval_ms),
+                     [this] { return stopping_; });
+    }
+  }
+
+  const EngineOptions options_;
+  SessionIndex index_;
+  const std::string scratch_directory_;
+  const std::shared_ptr<SessionStore> store_;
+  const std::shared_ptr<EngineParts> parts_;
+  SingleFlight<SessionState> open_flight_;
+  std::unique_ptr<Executor> executor_;
+
+  std::mutex stop_mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+  std::thread rescanner_;
+};
+
+}  // namespace
+
+std::string_view LoadStageName(LoadStage stage) {
+  switch (stage) {
+    case LoadStage::kIndexing:
+      return "indexing";
+    case LoadStage::kDecoding:
+      return "decoding";
+    case LoadStage::kReady:
+      return "ready";
+    case LoadStage::kFailed:
+      return "failed";
+  }
+  return "failed";
+}
+
+std::unique_ptr<Engine> Engine::Create(EngineOptions options, const Clock& clock) {
+  return std::make_unique<EngineImpl>(std::move(options), clock);
+}
+
+}  // namespace strobe::engine

@@ -1,0 +1,344 @@
+#include "src/engine/opened_session.h"
+
+#include <algorithm>
+
+#include "src/base/log.h"
+#include "src/engine/host_clock.h"
+#include "src/engine/parallel.h"
+
+namespace strobe::engine {
+namespace {
+
+using analysis::PlaneKind;
+using xplane::CompletenessState;
+
+Status WritingError(const xplane::SessionFile& file) {
+  return UnavailableError("SESSION_FILE_WRITING", "The file is still being written.")
+      .Where(file.path)
+      .Hint("It is read as soon as it stops changing.");
+}
+
+int64_t ToSession(int64_t file_ps, int64_t shift_ps) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(file_ps, shift_ps, &sum)) return sum;
+  return shift_ps > 0 ? INT64_MAX : INT64_MIN;
+}
+
+}  // namespace
+
+SessionState::SessionState(const IndexedSession& session, std::shared_ptr<EngineParts> parts)
+    : parts_(std::move(parts)),
+      entry_(session.entry),
+      version_(session.version),
+      hosts_(session.files.size()) {}
+
+std::shared_ptr<SessionState> SessionState::Open(const IndexedSession& session,
+                                                 const std::string& scratch_directory,
+                                                 std::shared_ptr<EngineParts> parts) {
+  auto state = std::make_shared<SessionState>(session, parts);
+  ParallelFor(
+      parts->executor, Executor::Priority::kInteractive, session.files.size(),
+      [&](size_t h) { state->OpenHost(&state->hosts_[h], session.files[h], scratch_directory); });
+  state->Arrange();
+  return state;
+}
+
+void SessionState::OpenHost(HostState* host, const IndexedFile& file,
+                            const std::string& scratch_directory) {
+  host->file = file.file;
+  if (file.error) {
+    host->error = *file.error;
+    return;
+  }
+  if (!file.settled) {
+    host->writing = true;
+    host->error = WritingError(file.file);
+    return;
+  }
+  Result<std::shared_ptr<xplane::ProfileFile>> opened =
+      xplane::OpenHostFile(file.file, scratch_directory, stop_loading_.token());
+  if (!opened.ok()) {
+    host->error = opened.status();
+    LogWarning("engine.host_failed",
+               {{"file", file.file.path}, {"error", opened.status().ToString()}});
+    return;
+  }
+  host->profile = *opened;
+}
+
+// After all hosts are open: clocks, display order, and what to load in which order.
+void SessionState::Arrange() {
+  std::vector<std::optional<int64_t>> origins;
+  for (const HostState& host : hosts_) {
+    origins.push_back(host.profile ? host.profile->origin_unix_ns() : std::nullopt);
+  }
+  const ClockAlignment clock = AlignClocks(origins);
+  origin_unix_ns_ = clock.origin_unix_ns;
+  for (uint32_t h = 0; h < hosts_.size(); ++h) {
+    HostState& host = hosts_[h];
+    if (host.profile == nullptr) continue;
+    host.shift_ps = clock.shift_ps[h];
+    total_bytes_ += host.profile->source().bytes().size();
+    const std::vector<xplane::Plane>& planes = host.profile->planes();
+    host.views.resize(planes.size());
+    for (const size_t p : analysis::DisplayPlanes(planes)) {
+      host.planes.push_back(static_cast<uint32_t>(p));
+      auto view = std::make_unique<PlaneView>();
+      for (const size_t l : analysis::DisplayLines(planes[p])) {
+        view->order.push_back(static_cast<uint32_t>(l));
+        load_order_.push_back({h, static_cast<uint32_t>(p), static_cast<uint32_t>(l)});
+      }
+      view->pyramids = std::make_unique<LinePyramids[]>(planes[p].lines.size());
+      host.views[p] = std::move(view);
+    }
+  }
+}
+
+std::optional<Status> SessionState::failure() const {
+  std::optional<Status> first;
+  for (const HostState& host : hosts_) {
+    if (host.profile != nullptr) return std::nullopt;
+    if (!first) first = host.error;
+  }
+  return first;
+}
+
+uint64_t SessionState::resident_bytes() const {
+  uint64_t bytes = pyramid_bytes_.load();
+  for (const HostState& host : hosts_) {
+    if (host.profile == nullptr) continue;
+    bytes += host.profile->resident_bytes() + host.profile->source().owned_bytes();
+  }
+  return bytes;
+}
+
+void SessionState::StartLoading() {
+  const std::weak_ptr<SessionState> weak = weak_from_this();
+  const Status queued = parts_->executor->Submit(Executor::Priority::kBackground, [weak] {
+    if (const std::shared_ptr<SessionState> state = weak.lock()) state->LoadSome();
+  });
+  // Lines are decoded when asked for all the same.
+  if (!queued.ok()) FinishLoading(/*whole=*/false);
+}
+
+// One turn of the background work; the next one queues behind what others want.
+void SessionState::LoadSome() {
+  uint64_t turn_bytes = 0;
+  while (turn_bytes < kBytesPerTurn) {
+    if (stop_loading_.cancelled()) return FinishLoading(/*whole=*/false);
+    const size_t next = next_to_load_.fetch_add(1);
+    if (next >= load_order_.size()) return FinishLoading(/*whole=*/true);
+    const LineSlot& slot = load_order_[next];
+    hosts_[slot.host].profile->Line(slot.plane, slot.line);
+    turn_bytes += BytesOf(slot);
+    loaded_bytes_ += BytesOf(slot);
+  }
+  if (!parts_->make_room()) {
+    LogWarning("engine.over_budget",
+               {{"session", entry_.id}, {"resident_bytes", resident_bytes()}});
+    return FinishLoading(/*whole=*/false);
+  }
+  StartLoading();
+}
+
+uint64_t SessionState::BytesOf(const LineSlot& slot) const {
+  const xplane::Plane& plane = hosts_[slot.host].profile->planes()[slot.plane];
+  return plane.lines[slot.line].bytes.size_bytes;
+}
+
+void SessionState::FinishLoading(bool whole) {
+  {
+    std::lock_guard lock(load_mutex_);
+    loading_done_ = true;
+    loaded_whole_ = whole;
+  }
+  loaded_.notify_all();
+  if (!whole || !parts_->make_room()) return;
+  // With everything decoded the session can be judged; nobody waits for it.
+  const std::weak_ptr<SessionState> weak = weak_from_this();
+  const Status queued = parts_->executor->Submit(Executor::Priority::kBackground, [weak] {
+    const std::shared_ptr<SessionState> state = weak.lock();
+    if (state == nullptr) return;
+    const auto record = state->CompletenessRecord(state->stop_loading_.token());
+    if (!record.ok()) {
+      LogDebug("engine.not_judged",
+               {{"session", state->entry_.id}, {"reason", record.status().ToString()}});
+    }
+  });
+  if (!queued.ok()) LogDebug("engine.not_judged", {{"session", entry_.id}});
+}
+
+std::pair<CompletenessState, std::string> SessionState::Judge() const {
+  {
+    std::lock_guard lock(answers_mutex_);
+    if (completeness_ != nullptr) {
+      return {completeness_->state,
+              completeness_->reasons.empty() ? "" : completeness_->reasons[0]};
+    }
+  }
+  bool partial = false;
+  std::string reason;
+  for (const FileState& file : files()) {
+    if (file.state == CompletenessState::kWriting) return {file.state, file.state_reason};
+    if (file.state == CompletenessState::kUnread || partial) continue;
+    partial = file.state != CompletenessState::kComplete;
+    reason = file.state_reason;
+  }
+  if (failure()) return {CompletenessState::kDamaged, reason};
+  return {partial ? CompletenessState::kPartial : CompletenessState::kUnread, reason};
+}
+
+LoadProgress SessionState::progress() const {
+  LoadProgress progress;
+  progress.total_bytes = total_bytes_;
+  std::lock_guard lock(load_mutex_);
+  if (failure()) {
+    progress.stage = LoadStage::kFailed;
+  } else if (loading_done_) {
+    progress.stage = LoadStage::kReady;
+  } else {
+    progress.stage = LoadStage::kDecoding;
+  }
+  // Tables and skeletons are read when the session opens; they count with the last line.
+  progress.done_bytes = loaded_whole_ ? total_bytes_ : std::min(loaded_bytes_.load(), total_bytes_);
+  return progress;
+}
+
+std::vector<FileState> SessionState::files() const {
+  std::vector<FileState> files;
+  std::shared_ptr<const xplane::Completeness> record;
+  {
+    std::lock_guard lock(answers_mutex_);
+    record = completeness_;
+  }
+  for (size_t h = 0; h < hosts_.size(); ++h) {
+    FileState state;
+    state.file = hosts_[h].file;
+    if (hosts_[h].writing) {
+      state.state = CompletenessState::kWriting;
+      state.state_reason = hosts_[h].error->message();
+    } else if (hosts_[h].error) {
+      state.state = CompletenessState::kDamaged;
+      state.state_reason = hosts_[h].error->ToString();
+    } else if (record != nullptr && h < record->hosts.size()) {
+      state.state = record->hosts[h].state;
+      if (!record->hosts[h].damage.empty()) {
+        state.state_reason = record->hosts[h].damage[0].status.ToString();
+      }
+    } else if (const std::vector<xplane::Damage> damage = hosts_[h].profile->damage();
+               !damage.empty()) {
+      state.state = CompletenessState::kPartial;
+      state.state_reason = damage[0].status.ToString();
+    }
+    files.push_back(std::move(state));
+  }
+  return files;
+}
+
+std::vector<analysis::HostInput> SessionState::hosts() const {
+  std::vector<analysis::HostInput> inputs;
+  for (const HostState& host : hosts_) {
+    inputs.push_back(
+        {.host = host.file.host, .file = host.profile.get(), .shift_ps = host.shift_ps});
+  }
+  return inputs;
+}
+
+analysis::TimeWindow SessionState::Window() const {
+  return analysis::SessionWindow(hosts(), /*decode=*/false);
+}
+
+LineTree SessionState::Lines(int64_t wait_ms) {
+  LineTree tree;
+  {
+    std::unique_lock lock(load_mutex_);
+    loaded_.wait_for(lock, std::chrono::milliseconds(wait_ms), [this] { return loading_done_; });
+    tree.complete = loading_done_;
+  }
+  for (uint32_t h = 0; h < hosts_.size(); ++h) tree.hosts.push_back(DescribeHost(h));
+  const analysis::TimeWindow window = Window();
+  tree.window_start_ps = window.start_ps;
+  tree.window_end_ps = window.end_ps;
+  return tree;
+}
+
+HostInfo SessionState::DescribeHost(uint32_t h) const {
+  const HostState& host = hosts_[h];
+  HostInfo info = {.host = h, .name = host.file.host, .error = host.error, .planes = {}};
+  if (host.profile == nullptr) return info;
+  for (const uint32_t p : host.planes) {
+    const xplane::Plane& plane = host.profile->planes()[p];
+    PlaneInfo described;
+    described.plane = p;
+    described.name = plane.name;
+    described.kind = analysis::ClassifyPlane(plane.name);
+    const std::vector<uint32_t>& order = host.views[p]->order;
+    described.chunk_count = static_cast<uint32_t>((order.size() + timeline::kLinesPerChunk - 1) /
+                                                  timeline::kLinesPerChunk);
+    uint64_t events = 0;
+    bool all_known = true;
+    for (size_t position = 0; position < order.size(); ++position) {
+      LineInfo line = DescribeLine(host, p, order[position]);
+      line.chunk = static_cast<uint32_t>(position / timeline::kLinesPerChunk);
+      all_known = all_known && line.event_count.has_value();
+      events += line.event_count.value_or(0);
+      described.lines.push_back(std::move(line));
+    }
+    if (all_known) described.event_count = events;
+    info.planes.push_back(std::move(described));
+  }
+  return info;
+}
+
+LineInfo SessionState::DescribeLine(const HostState& host, uint32_t p, uint32_t l) const {
+  const xplane::Plane& plane = host.profile->planes()[p];
+  const xplane::Line& line = plane.lines[l];
+  LineInfo info;
+  info.line = l;
+  info.name = line.name;
+  info.display_name = line.label();
+  info.thread_id = line.display_id != 0 ? line.display_id : line.id;
+  info.kind = analysis::ClassifyLine(analysis::ClassifyPlane(plane.name), line.name);
+  info.derived = analysis::IsDerivedLine(plane, line);
+  if (!host.profile->LineDecoded(p, l)) return info;
+  const xplane::LineColumns& columns = host.profile->Line(p, l);
+  if (!columns.display_name.empty()) info.display_name = columns.display_name;
+  if (columns.display_id != 0) info.thread_id = columns.display_id;
+  info.row_count = static_cast<uint32_t>(columns.timed_rows().size());
+  info.event_count = columns.event_count();
+  if (const auto window = analysis::LineWindow(columns)) {
+    info.start_ps = ToSession(window->start_ps, host.shift_ps);
+    info.end_ps = ToSession(window->end_ps, host.shift_ps);
+  }
+  return info;
+}
+
+Status SessionState::CheckHost(uint32_t host) const {
+  if (host >= hosts_.size()) {
+    return NotFoundError("HOST_UNKNOWN", "The session has no host " + std::to_string(host) + ".")
+        .Where(entry_.path)
+        .Hint("It has " + std::to_string(hosts_.size()) + "; hosts are counted from 0.");
+  }
+  return hosts_[host].profile == nullptr ? *hosts_[host].error : OkStatus();
+}
+
+Status SessionState::CheckLine(uint32_t host, uint32_t plane, uint32_t line) const {
+  STROBE_RETURN_IF_ERROR(CheckHost(host));
+  const std::vector<xplane::Plane>& planes = hosts_[host].profile->planes();
+  if (plane < planes.size() && line < planes[plane].lines.size()) return OkStatus();
+  return NotFoundError("LINE_UNKNOWN", "The session has no line " + std::to_string(host) + "." +
+                                           std::to_string(plane) + "." + std::to_string(line) + ".")
+      .Where(entry_.path)
+      .Hint("Ask for the session's lines; ids change when a file changes.");
+}
+
+Status SessionState::CheckEvent(const analysis::EventRef& ref) const {
+  STROBE_RETURN_IF_ERROR(CheckLine(ref.host, ref.plane, ref.line));
+  const size_t count = hosts_[ref.host].profile->Line(ref.plane, ref.line).event_count();
+  if (ref.event < count) return OkStatus();
+  return NotFoundError("EVENT_UNKNOWN", "The line has no event " + std::to_string(ref.event) + ".")
+      .Where(hosts_[ref.host].file.path)
+      .Hint("It has " + std::to_string(count) + " events; ids change when a file changes.");
+}
+
+}  // namespace strobe::engine

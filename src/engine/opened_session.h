@@ -1,0 +1,159 @@
+// The engine's OpenedSession: files held open as they were, lines decoded in the background, and
+// every answer computed once however many ask for it.
+//
+// Split over several files: opened_session.cc (opening, loading, lines), session_answers.cc
+// (completeness, overview, tiles, search), session_events.cc (single events).
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/analysis/session_window.h"
+#include "src/base/executor.h"
+#include "src/engine/engine.h"
+#include "src/engine/session_index.h"
+#include "src/engine/single_flight.h"
+#include "src/engine/tile_cache.h"
+#include "src/timeline/tile.h"
+
+namespace strobe::engine {
+
+// What sessions share. Kept alive by every session, so that one that a request still holds may
+// outlive the engine (it can be let go then, no longer asked).
+struct EngineParts {
+  explicit EngineParts(uint64_t tile_cache_bytes) : tiles(tile_cache_bytes) {}
+
+  TileCache tiles;
+  SingleFlight<std::string> tile_flight;
+  std::atomic<uint64_t> tiles_encoded{0};
+  std::atomic<uint64_t> tile_cache_hits{0};
+  std::atomic<uint64_t> column_file_hits{0};
+  std::atomic<uint64_t> column_file_misses{0};
+  // Called when a session has grown; evicts others. False when the budget is spent all the same.
+  std::function<bool()> make_room = [] { return true; };
+  Executor* executor = nullptr;  // the engine's; nullptr once it is gone
+};
+
+// The pyramids of one line, made when first needed.
+struct LinePyramids {
+  std::once_flag once;
+  std::vector<timeline::RowPyramid> rows;
+};
+
+class SessionState : public OpenedSession, public std::enable_shared_from_this<SessionState> {
+ public:
+  // Reads the skeletons of all hosts. Never fails: a host that cannot be opened is named.
+  static std::shared_ptr<SessionState> Open(const IndexedSession& session,
+                                            const std::string& scratch_directory,
+                                            std::shared_ptr<EngineParts> parts);
+  SessionState(const IndexedSession& session, std::shared_ptr<EngineParts> parts);
+
+  // Why nothing of the session could be opened; nullopt when some host works.
+  std::optional<Status> failure() const;
+  void StartLoading();
+  void StopLoading() { stop_loading_.Cancel(); }
+  uint64_t resident_bytes() const;
+  // What the list of sessions says of it: judged once the completeness record is there.
+  std::pair<xplane::CompletenessState, std::string> Judge() const;
+
+  const xplane::SessionEntry& entry() const override { return entry_; }
+  const std::string& version() const override { return version_; }
+  std::optional<int64_t> origin_unix_ns() const override { return origin_unix_ns_; }
+  std::vector<FileState> files() const override;
+  LoadProgress progress() const override;
+  std::vector<analysis::HostInput> hosts() const override;
+  LineTree Lines(int64_t wait_ms) override;
+  Result<std::shared_ptr<const xplane::Completeness>> CompletenessRecord(
+      const CancelToken& cancel) override;
+  Result<std::shared_ptr<const analysis::Overview>> FirstOverview(
+      const CancelToken& cancel) override;
+  Result<std::shared_ptr<const std::string>> Tile(uint32_t host, uint32_t plane, uint32_t chunk,
+                                                  int level, int64_t index,
+                                                  const CancelToken& cancel) override;
+  Result<EventDetail> Event(const analysis::EventRef& ref) override;
+  Result<Neighbours> NeighboursAt(uint32_t host, uint32_t plane, uint32_t line,
+                                  int64_t at_ps) override;
+  Result<Neighbours> NeighboursOf(const analysis::EventRef& ref) override;
+  Result<SearchResult> Search(const SearchQuery& query, const CancelToken& cancel) override;
+
+ private:
+  // Background work goes to the back of the queue after so many bytes (about 10 ms), so that
+  // sessions load side by side.
+  static constexpr uint64_t kBytesPerTurn = 8 << 20;
+
+  struct PlaneView {
+    std::vector<uint32_t> order;  // lines in display order
+    std::mutex mutex;             // guards categories
+    std::map<analysis::LineKind, std::vector<uint8_t>> categories;
+    std::unique_ptr<LinePyramids[]> pyramids;  // by line
+  };
+  struct HostState {
+    xplane::SessionFile file;
+    std::shared_ptr<xplane::ProfileFile> profile;  // nullptr: `error` says why
+    std::optional<Status> error;
+    bool writing = false;
+    int64_t shift_ps = 0;
+    std::vector<uint32_t> planes;                   // in display order
+    std::vector<std::unique_ptr<PlaneView>> views;  // by plane; nullptr when not shown
+  };
+  struct LineSlot {
+    uint32_t host = 0;
+    uint32_t plane = 0;
+    uint32_t line = 0;
+  };
+
+  void OpenHost(HostState* host, const IndexedFile& file, const std::string& scratch_directory);
+  void Arrange();
+  void LoadSome();
+  void FinishLoading(bool whole);
+  uint64_t BytesOf(const LineSlot& slot) const;
+
+  Status CheckHost(uint32_t host) const;
+  Status CheckLine(uint32_t host, uint32_t plane, uint32_t line) const;
+  Status CheckEvent(const analysis::EventRef& ref) const;
+  analysis::TimeWindow Window() const;
+  HostInfo DescribeHost(uint32_t host) const;
+  LineInfo DescribeLine(const HostState& host, uint32_t plane, uint32_t line) const;
+  Neighbours NeighboursOfKnown(const analysis::EventRef& ref) const;
+
+  Status DecodeAll(const CancelToken& cancel);
+  SingleFlight<xplane::Completeness>::Answer ComputeCompleteness(const CancelToken& cancel);
+  Result<std::shared_ptr<const std::string>> EncodeChunk(uint32_t host, uint32_t plane,
+                                                         uint32_t chunk, int level, int64_t index,
+                                                         const CancelToken& cancel);
+  const std::vector<uint8_t>& Categories(const HostState& host, uint32_t plane,
+                                         analysis::LineKind kind);
+  std::span<const timeline::RowPyramid> Pyramids(const HostState& host, uint32_t plane,
+                                                 uint32_t line);
+
+  const std::shared_ptr<EngineParts> parts_;
+  xplane::SessionEntry entry_;
+  const std::string version_;
+  std::optional<int64_t> origin_unix_ns_;
+  std::vector<HostState> hosts_;  // fixed once opened
+  std::vector<LineSlot> load_order_;
+
+  CancelSource stop_loading_;
+  std::atomic<size_t> next_to_load_{0};
+  std::atomic<uint64_t> loaded_bytes_{0};
+  std::atomic<uint64_t> pyramid_bytes_{0};
+  uint64_t total_bytes_ = 0;
+  mutable std::mutex load_mutex_;
+  std::condition_variable loaded_;
+  bool loading_done_ = false;  // guarded by load_mutex_
+  bool loaded_whole_ = false;  // likewise; false when it was stopped or memory ran out
+
+  SingleFlight<xplane::Completeness> completeness_flight_;
+  SingleFlight<analysis::Overview> overview_flight_;
+  mutable std::mutex answers_mutex_;
+  std::shared_ptr<const xplane::Completeness> completeness_;
+  std::shared_ptr<const analysis::Overview> overview_;
+};
+
+}  // namespace strobe::engine

@@ -1,0 +1,154 @@
+#include "src/engine/session_index.h"
+
+#include <algorithm>
+#include <set>
+
+#include "src/base/hash.h"
+#include "src/base/log.h"
+
+namespace strobe::engine {
+namespace {
+
+constexpr int64_t kNanosPerMilli = 1'000'000;
+
+void AppendField(std::string* text, std::string_view field) {
+  text->append(field);
+  text->push_back('\0');
+}
+
+uint64_t ContentHash(const std::vector<std::pair<xplane::SessionEntry, bool>>& sessions) {
+  std::string text;
+  for (const auto& [entry, settled] : sessions) {
+    AppendField(&text, entry.id);
+    AppendField(&text, settled ? "settled" : "writing");
+    for (const xplane::SessionFile& file : entry.files) {
+      AppendField(&text, file.path);
+      AppendField(&text, std::to_string(file.size_bytes));
+      AppendField(&text, std::to_string(file.modified_unix_ns));
+    }
+  }
+  return Hash64(text);
+}
+
+std::string VersionOf(const std::vector<IndexedFile>& files) {
+  std::string text;
+  for (const IndexedFile& file : files) {
+    AppendField(&text, file.file.path);
+    AppendField(&text, std::to_string(file.identity.size_bytes));
+    AppendField(&text, std::to_string(file.identity.modified_unix_ns));
+    AppendField(&text, std::to_string(file.identity.inode));
+    AppendField(&text, std::to_string(file.identity.device));
+    AppendField(&text, file.error ? "failed" : (file.settled ? "settled" : "writing"));
+  }
+  return ToHex64(Hash64(text));
+}
+
+}  // namespace
+
+SessionIndex::SessionIndex(std::vector<std::string> roots, int64_t settle_ms, const Clock& clock)
+    : roots_(std::move(roots)), settle_ns_(settle_ms * kNanosPerMilli), clock_(clock) {}
+
+bool SessionIndex::Observe(const std::string& path, uint64_t size_bytes, int64_t modified_unix_ns) {
+  const int64_t now_ns = clock_.MonotonicNanos();
+  const auto [at, is_new] = seen_.try_emplace(path);
+  Seen& seen = at->second;
+  if (is_new || seen.size_bytes != size_bytes || seen.modified_unix_ns != modified_unix_ns) {
+    seen.changed = !is_new;
+    seen.size_bytes = size_bytes;
+    seen.modified_unix_ns = modified_unix_ns;
+    seen.since_monotonic_ns = now_ns;
+  }
+  seen.walk = walk_;
+  if (now_ns - seen.since_monotonic_ns >= settle_ns_) return true;
+  return !seen.changed && clock_.NowUnixNanos() - modified_unix_ns >= settle_ns_;
+}
+
+Status SessionIndex::Refresh() {
+  std::lock_guard walking(walk_mutex_);
+  std::vector<xplane::SessionEntry> found;
+  std::optional<Status> failure;
+  size_t readable = 0;
+  for (const std::string& root : roots_) {
+    Result<std::vector<xplane::SessionEntry>> listed = xplane::ListSessions(root, {});
+    if (!listed.ok()) {
+      LogWarning("engine.root_unreadable", {{"root", root}, {"error", listed.status().ToString()}});
+      if (!failure) failure = listed.status();
+      continue;
+    }
+    ++readable;
+    std::move(listed->begin(), listed->end(), std::back_inserter(found));
+  }
+  if (readable == 0 && failure) return *failure;
+
+  std::sort(found.begin(), found.end(),
+            [](const xplane::SessionEntry& a, const xplane::SessionEntry& b) {
+              if (a.modified_unix_ns != b.modified_unix_ns) {
+                return a.modified_unix_ns > b.modified_unix_ns;
+              }
+              return a.path < b.path;
+            });
+  std::lock_guard lock(mutex_);
+  ++walk_;
+  sessions_.clear();
+  by_id_.clear();
+  for (xplane::SessionEntry& entry : found) {
+    if (!by_id_.try_emplace(entry.id, sessions_.size()).second) continue;  // roots that overlap
+    bool settled = true;
+    for (const xplane::SessionFile& file : entry.files) {
+      settled = Observe(file.path, file.size_bytes, file.modified_unix_ns) && settled;
+    }
+    sessions_.emplace_back(std::move(entry), settled);
+  }
+  std::erase_if(seen_, [this](const auto& item) { return item.second.walk + 1 < walk_; });
+  const uint64_t hash = ContentHash(sessions_);
+  if (hash != content_hash_ || version_ == 0) ++version_;
+  content_hash_ = hash;
+  return OkStatus();
+}
+
+std::vector<std::pair<xplane::SessionEntry, bool>> SessionIndex::All() const {
+  std::lock_guard lock(mutex_);
+  return sessions_;
+}
+
+std::optional<IndexedSession> SessionIndex::Look(const std::string& id) {
+  IndexedSession session;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = by_id_.find(id);
+    if (found == by_id_.end()) return std::nullopt;
+    session.entry = sessions_[found->second].first;
+  }
+  for (xplane::SessionFile& file : session.entry.files) {
+    IndexedFile indexed;
+    Result<storage::FileIdentity> identity = storage::IdentifyFile(file.path);
+    if (identity.ok()) {
+      indexed.identity = *identity;
+      file.size_bytes = identity->size_bytes;
+      file.modified_unix_ns = identity->modified_unix_ns;
+      std::lock_guard lock(mutex_);
+      indexed.settled = Observe(file.path, file.size_bytes, file.modified_unix_ns);
+    } else {
+      indexed.error = identity.status();
+    }
+    indexed.file = file;
+    session.files.push_back(std::move(indexed));
+  }
+  session.version = VersionOf(session.files);
+  return session;
+}
+
+std::optional<xplane::SessionEntry> SessionIndex::FindByXprofRun(const std::string& run) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [entry, settled] : sessions_) {
+    if (entry.xprof_run() == run) return entry;
+  }
+  return std::nullopt;
+}
+
+uint64_t SessionIndex::version() const {
+  std::lock_guard lock(mutex_);
+  return version_;
+}
+
+}  // namespace strobe::engine

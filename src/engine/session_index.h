@@ -1,0 +1,80 @@
+// Which sessions exist below the roots, and which of their files are still being written.
+//
+//   SessionIndex index(roots, settle_ms, clock);
+//   STROBE_RETURN_IF_ERROR(index.Refresh());
+//   const std::optional<IndexedSession> session = index.Look(id);
+//
+// Settling: a file counts as written when it is at least `settle_ms` old and was not seen to change
+// during the last `settle_ms`; one whose time lies in the future (another machine's clock) when it
+// was seen unchanged for `settle_ms`. Until then it is `writing` and not served as whole.
+//
+// `Look` asks the file system again for the files of one session, so a replaced file is noticed at
+// once, not at the next walk. Thread-safe; walks run one at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "src/base/clock.h"
+#include "src/base/status.h"
+#include "src/storage/byte_source.h"
+#include "src/xplane/session.h"
+
+namespace strobe::engine {
+
+struct IndexedFile {
+  xplane::SessionFile file;
+  storage::FileIdentity identity;
+  bool settled = true;
+  std::optional<Status> error;  // it is gone or cannot be looked at
+};
+
+struct IndexedSession {
+  xplane::SessionEntry entry;
+  std::vector<IndexedFile> files;
+  // 16 hex digits over the identities and settling of all files.
+  std::string version;
+};
+
+class SessionIndex {
+ public:
+  SessionIndex(std::vector<std::string> roots, int64_t settle_ms, const Clock& clock);
+
+  // Errors only when no root can be read. A root that cannot is logged and left out.
+  Status Refresh();
+  // Newest first, each with whether all of its files are settled.
+  std::vector<std::pair<xplane::SessionEntry, bool>> All() const;
+  std::optional<IndexedSession> Look(const std::string& id);
+  std::optional<xplane::SessionEntry> FindByXprofRun(const std::string& run) const;
+  // Changes whenever the list does.
+  uint64_t version() const;
+
+ private:
+  struct Seen {
+    uint64_t size_bytes = 0;
+    int64_t modified_unix_ns = 0;
+    int64_t since_monotonic_ns = 0;  // unchanged since we first saw it so
+    bool changed = false;            // it was seen in another state before
+    uint64_t walk = 0;               // the last walk that met it
+  };
+  bool Observe(const std::string& path, uint64_t size_bytes, int64_t modified_unix_ns);
+
+  const std::vector<std::string> roots_;
+  const int64_t settle_ns_;
+  const Clock& clock_;
+  std::mutex walk_mutex_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<std::pair<xplane::SessionEntry, bool>> sessions_;
+  std::unordered_map<std::string, size_t> by_id_;
+  std::unordered_map<std::string, Seen> seen_;
+  uint64_t walk_ = 0;
+  uint64_t version_ = 0;
+  uint64_t content_hash_ = 0;
+};
+
+}  // namespace strobe::engine
