@@ -396,6 +396,24 @@ TEST_F(CaptureTest, CancelWithNothingRecorded) {
   EXPECT_EQ(last_.targets[0].state, TargetState::kCancelled);
 }
 
+TEST_F(CaptureTest, CancelBeforeTheCommonStart) {
+  FakeProfilerServer one({.xspace = MakeXSpace({.process_id = 1})});
+  FakeProfilerServer two({.xspace = MakeXSpace({.process_id = 2})});
+  CaptureRequest request = RequestFor({one.target(), two.target()});
+  request.duration_ms = 60'000;
+  std::future<Result<CaptureResult>> result =
+      std::async(std::launch::async, [&] { return Run(request); });
+  one.WaitUntilRecording();  // both have the request, and wait for its start time
+  two.WaitUntilRecording();
+  cancel_.Cancel();
+  const Result<CaptureResult> ended = result.get();
+  ASSERT_TRUE(ended.ok()) << ended.status().ToString();
+  EXPECT_EQ(ended->hosts_saved, 2u);
+  EXPECT_LT(last_.elapsed_ms, 30'000);
+  EXPECT_THAT(one.terminated(), ::testing::Contains(ended->session_name));
+  EXPECT_THAT(two.terminated(), ::testing::Contains(ended->session_name));
+}
+
 TEST_F(CaptureTest, CancelOfADeafServerEndsAnyway) {
   FakeProfilerServer server({.xspace = MakeXSpace({}), .hangs = true, .deaf = true});
   CaptureRequest request = RequestFor({server.target()});
@@ -439,6 +457,23 @@ TEST_F(CaptureTest, ManyTargets) {
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   EXPECT_EQ(result->hosts_saved, 24u);
   EXPECT_EQ(Files().size(), 24u);
+}
+
+TEST_F(CaptureTest, AsManyDeadTargetsAsAreAllowed) {
+  const std::string port = ":" + std::to_string(UnusedPort());
+  std::vector<std::string> targets;
+  for (size_t i = 0; i < kMaxTargets; ++i) {
+    targets.push_back("127.1." + std::to_string(i / 250) + "." + std::to_string(1 + i % 250) +
+                      port);
+  }
+  const Result<CaptureResult> result = Run(RequestFor(targets));
+  EXPECT_EQ(result.status().name(), "CAPTURE_NOTHING_SAVED");
+  EXPECT_LT(result.status().message().size(), 4000u);
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("And 1019 more targets."));
+  for (const TargetProgress& target : last_.targets) {
+    ASSERT_EQ(target.state, TargetState::kFailed);
+    ASSERT_THAT(target.message, HasSubstr("cannot be reached"));
+  }
 }
 
 TEST_F(CaptureTest, BadRequestsAreRefusedBeforeAnythingHappens) {

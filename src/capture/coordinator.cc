@@ -178,6 +178,7 @@ void Coordinator::StartCall(size_t i, int64_t now_ms) {
   TargetRun& run = runs_[i];
   const int64_t lead_ms = std::max<int64_t>(0, start_at_ms_ - now_ms);
   const bool late = start_at_ms_ > 0 && lead_ms == 0;
+  run.connected = run.channel->link() == Link::kReady;
   run.phase = Phase::kCalling;
   run.record_from_ms = now_ms + lead_ms;
   if (run.pause_ms == 0 && late) {
@@ -206,6 +207,7 @@ void Coordinator::StartCall(size_t i, int64_t now_ms) {
 
 void Coordinator::TickCalling(size_t i, int64_t now_ms) {
   TargetRun& run = runs_[i];
+  if (!run.connected) return;  // its call is about to say why
   const TargetState before = Shown(i).state;
   // Refused and busy calls come back within milliseconds: do not flash "recording" for them.
   const bool settled = now_ms >= run.record_from_ms + kAfterStartMs;
@@ -307,7 +309,7 @@ void Coordinator::HandleBusy(size_t i) {
 
 void Coordinator::HandleFailure(size_t i, const CallOutcome& outcome) {
   const TargetRun& run = runs_[i];
-  const bool recording = Shown(i).state != TargetState::kConnecting;
+  const bool recording = run.connected && Shown(i).state != TargetState::kConnecting;
   const int64_t waited_ms = std::max<int64_t>(0, NowMs() - run.record_from_ms);
   switch (outcome.code) {
     case CallCode::kCancelled:

@@ -49,6 +49,7 @@ class Coordinator {
     Target target;
     std::unique_ptr<ProfilerChannel> channel;
     Phase phase = Phase::kConnecting;
+    bool connected = false;  // when the call was sent
     int64_t retry_at_ms = 0;
     int64_t pause_ms = 0;
     int64_t record_from_ms = 0;  // when the recording begins, our clock
