@@ -276,8 +276,9 @@ void Decoder::Saturate(int64_t offset_ps, int64_t* start, int64_t* duration) {
     *duration = 0;
     ++negative_;
   }
-  if (*duration > kMaxTimePs - *start) {
-    *duration = kMaxTimePs - *start;
+  const int64_t longest = std::min(kMaxTimePs - 1, kMaxTimePs - std::max<int64_t>(*start, 0));
+  if (*duration > longest) {
+    *duration = longest;
     saturated = true;
   }
   saturated_ += saturated;
@@ -318,9 +319,9 @@ const uint8_t* Decoder::DecodeRun(const uint8_t* at, const uint8_t* until) {
     auto duration = static_cast<int64_t>(event.duration_ps);
     const auto offset_ps = static_cast<int64_t>(event.offset_ps);
     int64_t start = static_cast<int64_t>(event.offset_ps + static_cast<uint64_t>(base_ps_));
-    // A duration beyond 2^62 or below 0 has one of its two highest bits set.
+    // A duration of 2^62 or more, or below 0, has one of its two highest bits set.
     if (OutsideTime(offset_ps) || OutsideTime(start) || (event.duration_ps >> 62) != 0 ||
-        duration > kMaxTimePs - start) [[unlikely]] {
+        start + duration > kMaxTimePs) [[unlikely]] {
       Saturate(offset_ps, &start, &duration);
     }
     const uint64_t offset = OffsetOf(at);
@@ -421,7 +422,6 @@ void Decoder::ReadLineField(const WireField& field) {
 void Decoder::MoveToLateBase() {
   const int64_t base_ps = LineBasePs(*late_timestamp_, input_.origin_unix_ns);
   const auto move = [&](int64_t time) {
-    // Both differences are within 2^63 of each other only when clamped between.
     const __int128 moved = static_cast<__int128>(time) - base_ps_ + base_ps;
     return static_cast<int64_t>(
         std::clamp<__int128>(moved, -__int128{kMaxTimePs}, __int128{kMaxTimePs}));
