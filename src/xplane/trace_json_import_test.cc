@@ -135,8 +135,8 @@ TEST(TraceJsonTest, BeginAndEndAreMatchedByTime) {
     {"ph":"B","pid":1,"tid":1,"ts":99,"name":"open too"}])");
   EXPECT_EQ(Describe(*imported.file), (Texts{"process 1/1: outer@10000000+80000000 result=1",
                                              "process 1/1: open@95000000+4000000 unfinished=1",
-                                             "process 1/1: inner@20000000+10000000",
-                                             "process 1/1: open too@99000000+0 unfinished=1"}));
+                                             "process 1/1: open too@99000000+0 unfinished=1",
+                                             "process 1/1: inner@20000000+10000000"}));
   ASSERT_EQ(imported.file->warnings().size(), 1u);
   EXPECT_EQ(imported.file->warnings()[0].substr(0, 8), "1 events");
 }
