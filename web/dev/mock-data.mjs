@@ -31,6 +31,8 @@ const tpuOps = [
   ['multiply_add_fusion.17', 2, 12 * us, 'optimizer.py:88'],
   ['dynamic-update-slice.2', 5, 9 * us, null],
   ['sort.1', 4, 70 * us, 'sampling.py:20'],
+  ['loop_dynamic-update-slice_multiply_subtract_broadcast_select_fusion.1284', 2, 44 * us, 'models/transformer/blocks/feed_forward_network.py:1284'],
+  ['<b>custom-call</b>.7', 3, 18 * us, null],
 ];
 const pythonStack = ['train_loop', 'train_step', 'PjitFunction(train_step)', 'ExecuteSharded', 'BufferFromHost', 'next_batch', 'shard', 'decode_jpeg', 'device_put'];
 
@@ -80,10 +82,12 @@ function devicePlane(names, random, index, kind, stepCount, stepPs) {
   const ops = new LineBuilder('XLA Ops', 'ops', { threadId: '3' });
   const async = new LineBuilder('Async XLA Ops', 'async', { threadId: '4' });
   const scope = new LineBuilder('Framework Name Scope', 'scope', { threadId: '5', derived: true });
+  let cursor = 2 * ms + index * 0.02 * ms;
   for (let step = 0; step < stepCount; step++) {
-    const begin = 2 * ms + step * stepPs * 1.04 + index * 0.02 * ms;
+    const begin = cursor;
     const length = stepPs * (0.97 + 0.06 * random()) * (step === Math.floor(stepCount / 2) ? 1.35 : 1);
-    const end = Math.min(begin + length, 2 * ms + (step + 1) * stepPs * 1.04 + index * 0.02 * ms);
+    const end = begin + length;
+    cursor = end + stepPs * 0.03;
     steps.add(begin, end - begin, names.of(String(step + 1), 9));
     modules.add(begin + 20 * us, end - begin - 40 * us, names.of('jit_train_step(7f3a)', 9));
     let at = begin + 30 * us;
@@ -140,7 +144,7 @@ function nest(line, names, random, at, length, depth, parent, deepest) {
 export function makeProfile({ seed, hosts, devices, kind, stepCount, stepPs, threads = 6 }) {
   const random = randomFrom(seed);
   const names = new Names();
-  const spanPs = 4 * ms + stepCount * stepPs * 1.04 + (stepCount ? 0 : 180 * ms);
+  const spanPs = Math.round(4 * ms + (stepCount + 0.5) * stepPs * 1.04 + (stepCount ? 0 : 180 * ms));
   const result = { names, spanPs, hosts: [] };
   for (const host of hosts) {
     const planes = [];

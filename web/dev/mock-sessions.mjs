@@ -14,6 +14,9 @@ function specs(now) {
     { run: 'conv-legacy', name: '2026_11_28_18_32_55', hosts: [], state: 'empty', reason: 'the session directory holds no profile file', age: 1210 },
     { run: 'llama-8b-142', name: '2026_11_29_14_33_40', hosts: ['host0'], devices: 1, kind: 'TPU', device: 'TPU v6 Lite', steps: 3, stepPs: 9e9, state: 'writing', reason: 'host0.xplane.pb grew within the last 2 s', age: 0 },
   ];
+  const workers = Array.from({ length: 64 }, (_, i) => `worker-${String(i).padStart(2, '0')}.pretrain.example.com`);
+  list.push({ run: 'mixtral-8x22b/pretrain-v5p-256/with-a-rather-long-name-of-a-run-and-more', name: 'after_the_restart_of_worker_17', hosts: workers, devices: 4, kind: 'TPU', device: 'TPU v5p', steps: 2, stepPs: 4e9, state: 'complete', age: 300, threads: 2 });
+  list.push({ run: 'tiny-steps', name: '2026_11_29_08_00_00', hosts: ['host0'], devices: 1, kind: 'TPU', device: 'TPU v5e', steps: 700, stepPs: 1e9, state: 'complete', age: 320 });
   for (let i = 0; i < 60; i++) {
     list.push({ run: `sweep/lr-${String(i % 12).padStart(2, '0')}`, name: `2026_11_${String(27 - (i % 20)).padStart(2, '0')}_09_${String(i).padStart(2, '0')}_00`, hosts: ['host0', 'host1', 'host2', 'host3'].slice(0, 1 + (i % 4)), devices: 1, kind: 'TPU', device: 'TPU v5e', steps: 4, stepPs: 8e9, state: i % 9 === 4 ? 'complete' : 'unread', age: 1500 + i * 733 });
   }
@@ -49,7 +52,7 @@ export class MockSessions {
   profile(session) {
     if (session.state === 'damaged' || session.state === 'empty') return null;
     if (!this.profiles.has(session.id)) {
-      this.profiles.set(session.id, makeProfile({ seed: session.seed, hosts: session.hosts, devices: session.devices, kind: session.kind, stepCount: session.steps, stepPs: session.stepPs }));
+      this.profiles.set(session.id, makeProfile({ seed: session.seed, hosts: session.hosts, devices: session.devices, kind: session.kind, stepCount: session.steps, stepPs: session.stepPs, ...(session.threads ? { threads: session.threads } : {}) }));
     }
     return this.profiles.get(session.id);
   }

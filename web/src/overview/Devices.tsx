@@ -20,6 +20,14 @@ function heatIndex(share: number): number {
   return Math.min(heat.length - 1, Math.floor(share * heat.length));
 }
 
+// worker-07.pretrain.example.com -> worker-07, when all hosts share the rest and stay different without it.
+export function shortHosts(hosts: readonly string[]): Map<string, string> {
+  const cut = hosts.map((host) => host.split('.')[0]!);
+  const rest = hosts.map((host, i) => host.slice(cut[i]!.length));
+  const shared = hosts.length > 1 && rest.every((text) => text === rest[0] && text !== '') && new Set(cut).size === hosts.length;
+  return new Map(hosts.map((host, i) => [host, shared ? cut[i]! : host]));
+}
+
 function shortName(plane: string): string {
   return plane.replace(/^\/device:/, '');
 }
@@ -65,12 +73,13 @@ function HeatLegend() {
 }
 
 function Bars({ devices, withHost }: { devices: readonly OverviewDevice[]; withHost: boolean }) {
+  const names = shortHosts([...new Set(devices.map((device) => device.host))]);
   return (
     <ul className="strip-list">
       {devices.map((device) => (
         <li key={device.host + device.plane} className="strip" title={deviceTitle(device)}>
           <span className="strip-name truncate">
-            {withHost && <span className="muted">{device.host} </span>}
+            {withHost && <span className="muted">{names.get(device.host)} </span>}
             {shortName(device.plane)}
           </span>
           <span className="strip-bar">{device.busy_share !== null && <span style={{ width: `${Math.min(1, device.busy_share) * 100}%` }} />}</span>
@@ -82,12 +91,13 @@ function Bars({ devices, withHost }: { devices: readonly OverviewDevice[]; withH
 }
 
 function Cells({ devices, hosts }: { devices: readonly OverviewDevice[]; hosts: readonly string[] }) {
+  const names = shortHosts(hosts);
   return (
-    <ul className="strip-list cells">
+    <ul className="strip-list cells" tabIndex={0} aria-label="Busy share of each device, by host">
       {hosts.map((host) => (
         <li key={host} className="strip">
           <span className="strip-name truncate" title={host}>
-            {host}
+            {names.get(host)}
           </span>
           <span className="cell-row">
             {devices

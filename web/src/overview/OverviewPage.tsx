@@ -9,7 +9,7 @@ import { Link } from '../ui/Link';
 import { ErrorNotice, Skeleton, StateChip } from '../ui/states';
 import { copyText } from '../ui/toasts';
 import type { Resource } from '../ui/useResource';
-import { Devices, deviceSummary } from './Devices';
+import { Devices, deviceSummary, shortHosts } from './Devices';
 import { Steps } from './Steps';
 import { TopOps } from './TopOps';
 import './overview.css';
@@ -111,7 +111,7 @@ function Kpis({ overview }: { overview: Overview | null }) {
 }
 
 function hostNames(overview: Overview): string {
-  const names = overview.hosts.map((host) => host.host);
+  const names = [...shortHosts(overview.hosts.map((host) => host.host)).values()];
   return names.length > 3 ? `${names.slice(0, 2).join(', ')} and ${names.length - 2} more` : names.join(', ');
 }
 

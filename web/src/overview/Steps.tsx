@@ -8,6 +8,7 @@ import { navigate, sessionPath } from '../state/router';
 import { formatViewport } from '../state/url';
 import { Skeleton } from '../ui/states';
 
+const denseSteps = 120; // From here on bars touch: a gap would leave nothing of them.
 const slowFactor = 1.2; // A step this far above the median stands out.
 
 export function median(values: readonly number[]): number | null {
@@ -94,7 +95,7 @@ function StepBars({ sessionId, items, meanPs }: { sessionId: string; items: read
         <span>0</span>
       </div>
       <div
-        className="steps-bars"
+        className={items.length > denseSteps ? 'steps-bars dense' : 'steps-bars'}
         role="slider"
         tabIndex={0}
         aria-label="Step times. Arrow keys move, Enter opens the step on the timeline."

@@ -82,11 +82,13 @@ export function TopOps({ sessionId, overview }: { sessionId: string; overview: O
   const { key: sortKey, descending } = sort;
   const ops = useMemo(() => sortOps(filterOps(all, filter), { key: sortKey, descending }), [all, filter, sortKey, descending]);
   const units = useMemo(
-    () => ({
-      self: timeUnit(Math.max(0, ...all.map((op) => op.self_ps ?? 0))),
-      total: timeUnit(Math.max(0, ...all.map((op) => op.total_ps))),
-      mean: timeUnit(Math.max(0, ...all.map((op) => (op.count > 0 ? op.total_ps / op.count : 0)))),
-    }),
+    () => {
+      const self = timeUnit(Math.max(0, ...all.map((op) => op.self_ps ?? 0)));
+      const mostTotal = Math.max(0, ...all.map((op) => op.total_ps));
+      // The two columns are read against each other, so they share a unit as long as the figures stay short.
+      const total = mostTotal < self.size * 10_000 && mostTotal >= self.size ? self : timeUnit(mostTotal);
+      return { self, total, mean: timeUnit(Math.max(0, ...all.map((op) => (op.count > 0 ? op.total_ps / op.count : 0)))) };
+    },
     [all],
   );
   const mostShare = Math.max(0, ...all.map((op) => op.share ?? 0));
@@ -237,10 +239,20 @@ function OpRow({ op, units, mostShare, current, to, onPoint }: OpRowProps) {
   );
 }
 
-const tailLength = 10; // The end of a name ("fusion.1234") tells ops apart, so it is never cut.
+const shortestTail = 10; // The end of a name ("fusion.1234") tells ops apart, so it is never cut.
+const longestTail = 18;
+
+// Where the tail of a name begins: at a word if one starts near enough.
+export function tailStart(text: string): number {
+  if (text.length <= shortestTail * 2) return text.length;
+  for (let i = text.length - shortestTail; i >= text.length - longestTail; i--) {
+    if (/[_\-/:. ]/.test(text[i - 1]!)) return i;
+  }
+  return text.length - shortestTail;
+}
 
 function MiddleTruncated({ text, to }: { text: string; to: string | null }) {
-  const cut = text.length > tailLength * 2 ? text.length - tailLength : text.length;
+  const cut = tailStart(text);
   const content = (
     <>
       <span className="truncate">{text.slice(0, cut)}</span>

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { TopOp } from '../api/types';
 import { categories, categoryOf } from '../theme/tokens';
 import { parseViewport } from '../state/url';
+import { shortHosts } from './Devices';
 import { median, stepView } from './Steps';
-import { filterOps, formatSort, parseSort, sortOps } from './TopOps';
+import { filterOps, formatSort, parseSort, sortOps, tailStart } from './TopOps';
 
 const op = (name: string, changes: Partial<TopOp> = {}): TopOp => ({ name, category: 'fusion', count: 1, total_ps: 1, self_ps: 1, share: 0.1, source: null, event: null, ...changes });
 
@@ -24,6 +25,23 @@ describe('top operations', () => {
     expect(formatSort(parseSort('name'))).toBe('name');
     expect(formatSort(parseSort(null))).toBeNull();
     expect(formatSort(parseSort('-nonsense'))).toBeNull();
+  });
+});
+
+describe('long names', () => {
+  it.each([
+    ['fusion.3', ''],
+    ['loop_dynamic-update-slice_multiply_select_fusion.1284', 'fusion.1284'],
+    ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'aaaaaaaaaa'],
+  ])('%s keeps the tail "%s"', (name, tail) => expect(name.slice(tailStart(name))).toBe(tail));
+});
+
+describe('host names', () => {
+  it('lose what all of them share, and nothing else', () => {
+    expect([...shortHosts(['w-0.example.com', 'w-1.example.com']).values()]).toEqual(['w-0', 'w-1']);
+    expect([...shortHosts(['w-0.a.com', 'w-0.b.com']).values()]).toEqual(['w-0.a.com', 'w-0.b.com']);
+    expect([...shortHosts(['10.0.0.1', '10.0.0.2']).values()]).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect([...shortHosts(['node0.example.com']).values()]).toEqual(['node0.example.com']);
   });
 });
 

@@ -141,7 +141,7 @@ function SessionRow({ session, current, onPoint, onOpen }: RowProps) {
       }}
     >
       <td title={`${session.root}/${session.path}`}>{session.run || <span className="muted">(log directory)</span>}</td>
-      <td>
+      <td title={session.name}>
         <Link to={sessionPath(session.id, 'overview')} className="session-name">
           {sessionLabel(session.name)}
         </Link>
