@@ -28,8 +28,8 @@
 namespace strobe::engine {
 
 struct EngineOptions {
-  std::vector<std::string> roots;  // directories or single files
-  std::string cache_directory;     // columns, inflated files; empty: no column files
+  std::vector<std::string> roots;    // directories or single files
+  std::string cache_directory = "";  // columns, inflated files; empty: no column files
   uint64_t cache_max_bytes = 20ULL << 30;
   uint64_t memory_budget_bytes = 8ULL << 30;
   int threads = 2;
@@ -127,8 +127,8 @@ struct Neighbours {
 
 struct SearchQuery {
   std::string text;  // substring, or /regex/
-  std::optional<int64_t> from_ps;
-  std::optional<int64_t> to_ps;
+  std::optional<int64_t> from_ps = std::nullopt;
+  std::optional<int64_t> to_ps = std::nullopt;
   size_t limit = 1000;
 };
 

@@ -147,13 +147,14 @@ uint64_t SessionState::BytesOf(const LineSlot& slot) const {
 }
 
 void SessionState::FinishLoading(bool whole) {
+  const bool fits = parts_->make_room();
   {
     std::lock_guard lock(load_mutex_);
     loading_done_ = true;
     loaded_whole_ = whole;
   }
   loaded_.notify_all();
-  if (!whole || !parts_->make_room()) return;
+  if (!whole || !fits) return;
   // With everything decoded the session can be judged; nobody waits for it.
   const std::weak_ptr<SessionState> weak = weak_from_this();
   const Status queued = parts_->executor->Submit(Executor::Priority::kBackground, [weak] {
