@@ -3,87 +3,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <filesystem>
 #include <future>
-#include <set>
 
+#include "src/capture/testing/capture_fixture.h"
 #include "src/capture/testing/fake_profiler_server.h"
 #include "src/storage/byte_source.h"
-#include "src/storage/test_directory.h"
 
 namespace strobe::capture {
 namespace {
 
-using storage::TestDirectory;
-using testing::CuttingRelay;
 using testing::FakeProfilerServer;
 using ::testing::HasSubstr;
 using testing::MakeXSpace;
-using ::testing::Not;
 using testing::SilentListener;
 using testing::UnusedPort;
 
-constexpr int kUnknown = 2, kPermissionDenied = 7, kResourceExhausted = 8, kInternal = 13;
-
-class CaptureTest : public ::testing::Test {
- protected:
-  CaptureRequest RequestFor(std::vector<std::string> targets) {
-    CaptureRequest request;
-    request.targets = std::move(targets);
-    request.duration_ms = 100;
-    request.root = directory_.path();
-    request.connect_timeout_ms = 20'000;
-    return request;
-  }
-  Result<CaptureResult> Run(const CaptureRequest& request) {
-    return Capture(request, context_, cancel_.token(), [this](const CaptureProgress& progress) {
-      last_ = progress;
-      ++reports_;
-      for (const TargetProgress& target : progress.targets) {
-        seen_.emplace(std::string(TargetStateName(target.state)));
-        if (!target.message.empty()) messages_.insert(target.message);
-      }
-    });
-  }
-  // What stands in the directory, whatever happened.
-  std::vector<std::string> Files() const {
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.path())) {
-      if (entry.is_regular_file()) files.push_back(entry.path().filename().string());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-  }
-  std::string ReadSaved(const TargetProgress& target) const {
-    return TestDirectory::Read(directory_.path() + "/" + target.file);
-  }
-  // The one target's end when nothing was saved.
-  TargetProgress Failed(const CaptureRequest& request) {
-    const Result<CaptureResult> result = Run(request);
-    EXPECT_FALSE(result.ok());
-    EXPECT_EQ(result.status().name(), "CAPTURE_NOTHING_SAVED");
-    EXPECT_THAT(std::string(result.status().message()), HasSubstr(last_.targets[0].message));
-    EXPECT_TRUE(Files().empty());
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.path())) {
-      // No session directory is left behind.
-      EXPECT_THAT((std::set<std::string>{"plugins", "profile"}),
-                  ::testing::Contains(entry.path().filename().string()));
-    }
-    EXPECT_FALSE(last_.targets[0].hint.empty());
-    return last_.targets[0];
-  }
-
-  TestDirectory directory_;
-  SeededRandom random_{11};
-  IdMaker ids_{SystemClock(), random_};
-  CaptureContext context_{SystemClock(), ids_};
-  CancelSource cancel_;
-  CaptureProgress last_;
-  int reports_ = 0;
-  std::set<std::string> seen_;
-  std::set<std::string> messages_;
-};
+class CaptureTest : public CaptureFixture {};
 
 TEST_F(CaptureTest, SavesWhatCame) {
   const std::string xspace = MakeXSpace({.hostname = "worker"});
@@ -167,125 +103,6 @@ TEST_F(CaptureTest, SameProcessBehindTwoTargetsIsToldOf) {
   EXPECT_FALSE(result->targets[0].hint.empty());
 }
 
-TEST_F(CaptureTest, OneLostTargetDoesNotSpoilTheOther) {
-  FakeProfilerServer living({.xspace = MakeXSpace({})});
-  const std::string dead = "127.0.0.1:" + std::to_string(UnusedPort());
-  const Result<CaptureResult> result = Run(RequestFor({dead, living.target()}));
-  ASSERT_TRUE(result.ok()) << result.status().ToString();
-  EXPECT_EQ(result->hosts_saved, 1u);
-  EXPECT_EQ(result->targets[0].state, TargetState::kFailed);
-  EXPECT_THAT(result->targets[0].message, HasSubstr("cannot be reached"));
-  EXPECT_EQ(result->targets[1].state, TargetState::kSaved);
-}
-
-TEST_F(CaptureTest, OneThatNeverConnectsDoesNotHoldTheOtherBack) {
-  SilentListener silent;
-  FakeProfilerServer living({.xspace = MakeXSpace({})});
-  CaptureRequest request = RequestFor({silent.target(), living.target()});
-  request.connect_timeout_ms = 1'500;
-  const Result<CaptureResult> result = Run(request);
-  ASSERT_TRUE(result.ok()) << result.status().ToString();
-  EXPECT_EQ(result->targets[0].state, TargetState::kFailed);
-  EXPECT_THAT(result->targets[0].message, HasSubstr("No connection within 1.5 s"));
-  EXPECT_EQ(result->targets[1].state, TargetState::kSaved);
-}
-
-TEST_F(CaptureTest, Refused) {
-  const TargetProgress target = Failed(RequestFor({"127.0.0.1:" + std::to_string(UnusedPort())}));
-  EXPECT_EQ(target.state, TargetState::kFailed);
-  EXPECT_THAT(target.message, HasSubstr("cannot be reached"));
-  EXPECT_THAT(target.hint, HasSubstr("start_server"));
-}
-
-TEST_F(CaptureTest, UnknownName) {
-  CaptureRequest request = RequestFor({"no-such-host.invalid:9012"});
-  const TargetProgress target = Failed(request);
-  EXPECT_EQ(target.state, TargetState::kFailed);
-}
-
-TEST_F(CaptureTest, SilentPeer) {
-  SilentListener silent;
-  CaptureRequest request = RequestFor({silent.target()});
-  request.connect_timeout_ms = 300;
-  const TargetProgress target = Failed(request);
-  EXPECT_EQ(target.state, TargetState::kFailed);
-  EXPECT_THAT(target.message, HasSubstr("No connection within 0.3 s"));
-}
-
-TEST_F(CaptureTest, HangingServerMeetsTheDeadline) {
-  FakeProfilerServer server({.xspace = MakeXSpace({}), .hangs = true});
-  CaptureRequest request = RequestFor({server.target()});
-  request.answer_grace_ms = 200;
-  const TargetProgress target = Failed(request);
-  EXPECT_THAT(target.message, HasSubstr("No answer"));
-  EXPECT_THAT(seen_, ::testing::Contains("collecting"));
-}
-
-TEST_F(CaptureTest, DiesWhileRecording) {
-  FakeProfilerServer server({.xspace = MakeXSpace({}), .hangs = true});
-  // The connection is reset, not closed: nothing but the settings has gone to the client.
-  CuttingRelay relay(server.port(), 60);
-  const TargetProgress target = Failed(RequestFor({relay.target()}));
-  EXPECT_EQ(target.state, TargetState::kFailed);
-}
-
-TEST_F(CaptureTest, DiesHalfWayThroughTheAnswer) {
-  FakeProfilerServer server({.xspace = MakeXSpace({.padding_bytes = 8 << 20})});
-  CuttingRelay relay(server.port(), 4 << 20);
-  const TargetProgress target = Failed(RequestFor({relay.target()}));
-  EXPECT_EQ(target.state, TargetState::kFailed);
-  EXPECT_THAT(target.message, HasSubstr("connection was lost"));
-  EXPECT_THAT(target.hint, HasSubstr("ended or was killed"));
-}
-
-TEST_F(CaptureTest, KilledServer) {
-  FakeProfilerServer server({.xspace = MakeXSpace({}), .hangs = true});
-  CaptureRequest request = RequestFor({server.target()});
-  request.duration_ms = 60'000;
-  std::future<TargetProgress> failed =
-      std::async(std::launch::async, [&] { return Failed(request); });
-  server.WaitUntilRecording();
-  server.Kill();
-  EXPECT_EQ(failed.get().state, TargetState::kFailed);
-}
-
-TEST_F(CaptureTest, EmptyAnswers) {
-  FakeProfilerServer nothing({});
-  TargetProgress target = Failed(RequestFor({nothing.target()}));
-  EXPECT_EQ(target.state, TargetState::kEmpty);
-  EXPECT_THAT(target.hint, HasSubstr("idle"));
-
-  FakeProfilerServer only_metadata({.xspace = MakeXSpace({.events = 0}), .empty_trace = true});
-  target = Failed(RequestFor({only_metadata.target()}));
-  EXPECT_EQ(target.state, TargetState::kEmpty);
-
-  FakeProfilerServer old({.tool_data = 2});
-  target = Failed(RequestFor({old.target()}));
-  EXPECT_EQ(target.state, TargetState::kFailed);
-  EXPECT_THAT(target.message, HasSubstr("old kind"));
-}
-
-TEST_F(CaptureTest, BusyIsAskedAgain) {
-  FakeProfilerServer server({.xspace = MakeXSpace({}), .busy_times = 2});
-  const Result<CaptureResult> result = Run(RequestFor({server.target()}));
-  ASSERT_TRUE(result.ok()) << result.status().ToString();
-  EXPECT_EQ(server.requests().size(), 3u);
-  EXPECT_EQ(result->targets[0].message, "");
-  EXPECT_THAT(messages_, ::testing::Contains(HasSubstr(
-                             "busy: another profile is being taken (by this or another tool")));
-}
-
-TEST_F(CaptureTest, BusyForTooLong) {
-  FakeProfilerServer server({.xspace = MakeXSpace({}), .busy_times = 1000});
-  CaptureRequest request = RequestFor({server.target()});
-  request.connect_timeout_ms = 700;
-  const TargetProgress target = Failed(request);
-  EXPECT_EQ(target.state, TargetState::kFailed);
-  EXPECT_THAT(target.message, HasSubstr("busy: another profile is being taken"));
-  EXPECT_THAT(target.hint, HasSubstr("Wait"));
-  EXPECT_GE(server.requests().size(), 2u);
-}
-
 TEST_F(CaptureTest, TwoCapturesOfOneTargetDoNotCollide) {
   FakeProfilerServer server({.xspace = MakeXSpace({})});
   const CaptureRequest request = RequestFor({server.target()});
@@ -299,59 +116,6 @@ TEST_F(CaptureTest, TwoCapturesOfOneTargetDoNotCollide) {
   ASSERT_TRUE(others.ok()) << others.status().ToString();
   EXPECT_NE(mine->session_path, others->session_path);
   EXPECT_EQ(Files().size(), 2u);
-}
-
-TEST_F(CaptureTest, BusyWithOurOwnCaptureSaysSo) {
-  FakeProfilerServer server({.xspace = MakeXSpace({}), .hangs = true});
-  CaptureRequest first = RequestFor({server.target()});
-  first.session = "mine";
-  CancelSource stop;
-  std::future<Result<CaptureResult>> other = std::async(std::launch::async, [&] {
-    IdMaker ids(SystemClock(), SystemRandom());
-    return Capture(first, {SystemClock(), ids}, stop.token(), nullptr);
-  });
-  server.WaitUntilRecording();
-  CaptureRequest second = RequestFor({server.target()});
-  second.connect_timeout_ms = 500;
-  const Result<CaptureResult> result = Run(second);
-  EXPECT_FALSE(result.ok());
-  EXPECT_THAT(last_.targets[0].message, HasSubstr("by this program: session mine"));
-  stop.Cancel();
-  EXPECT_TRUE(other.get().ok());
-}
-
-TEST_F(CaptureTest, NoProfilerThere) {
-  FakeProfilerServer server({.without_service = true});
-  const TargetProgress target = Failed(RequestFor({server.target()}));
-  EXPECT_EQ(target.state, TargetState::kFailed);
-  EXPECT_THAT(target.message, HasSubstr("not a profiler server"));
-}
-
-TEST_F(CaptureTest, OtherErrorsKeepThePeersWordsButNotItsControlCharacters) {
-  for (const int code : {kUnknown, kPermissionDenied, kResourceExhausted, kInternal}) {
-    FakeProfilerServer server({.fail_code = code, .fail_message = "no \x1b[31mspace\nleft"});
-    const TargetProgress target = Failed(RequestFor({server.target()}));
-    EXPECT_THAT(target.message, HasSubstr("no  [31mspace left"));
-    EXPECT_THAT(target.message, Not(HasSubstr("\n")));
-  }
-  FakeProfilerServer late({.fail_code = kInternal, .fail_message = "late", .fail_late = true});
-  EXPECT_THAT(Failed(RequestFor({late.target()})).message, HasSubstr("late"));
-}
-
-TEST_F(CaptureTest, WrongAnswer) {
-  FakeProfilerServer server({.xspace = "garbage, and not an XSpace at all"});
-  const TargetProgress target = Failed(RequestFor({server.target()}));
-  EXPECT_EQ(target.state, TargetState::kFailed);
-  EXPECT_THAT(target.message, HasSubstr("not a profile"));
-  EXPECT_THAT(target.message, HasSubstr("byte "));
-}
-
-TEST_F(CaptureTest, SlowCollectingIsWaitedFor) {
-  FakeProfilerServer server({.xspace = MakeXSpace({}), .collecting_ms = 700});
-  const Result<CaptureResult> result = Run(RequestFor({server.target()}));
-  ASSERT_TRUE(result.ok());
-  EXPECT_THAT(seen_, ::testing::Contains("collecting"));
-  EXPECT_GE(reports_, 4);  // progress goes on while waiting
 }
 
 TEST_F(CaptureTest, LargeAnswer) {
@@ -414,20 +178,6 @@ TEST_F(CaptureTest, CancelBeforeTheCommonStart) {
   EXPECT_THAT(two.terminated(), ::testing::Contains(ended->session_name));
 }
 
-TEST_F(CaptureTest, CancelOfADeafServerEndsAnyway) {
-  FakeProfilerServer server({.xspace = MakeXSpace({}), .hangs = true, .deaf = true});
-  CaptureRequest request = RequestFor({server.target()});
-  request.duration_ms = 60'000;
-  request.answer_grace_ms = 100;
-  std::future<Result<CaptureResult>> result =
-      std::async(std::launch::async, [&] { return Run(request); });
-  server.WaitUntilRecording();
-  cancel_.Cancel();
-  EXPECT_EQ(result.get().status().name(), "CAPTURE_CANCELLED");
-  EXPECT_LT(last_.elapsed_ms, 30'000);
-  EXPECT_TRUE(Files().empty());
-}
-
 TEST_F(CaptureTest, CancelBeforeAnything) {
   SilentListener silent;
   cancel_.Cancel();
@@ -457,49 +207,6 @@ TEST_F(CaptureTest, ManyTargets) {
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   EXPECT_EQ(result->hosts_saved, 24u);
   EXPECT_EQ(Files().size(), 24u);
-}
-
-TEST_F(CaptureTest, AsManyDeadTargetsAsAreAllowed) {
-  const std::string port = ":" + std::to_string(UnusedPort());
-  std::vector<std::string> targets;
-  for (size_t i = 0; i < kMaxTargets; ++i) {
-    targets.push_back("127.1." + std::to_string(i / 250) + "." + std::to_string(1 + i % 250) +
-                      port);
-  }
-  const Result<CaptureResult> result = Run(RequestFor(targets));
-  EXPECT_EQ(result.status().name(), "CAPTURE_NOTHING_SAVED");
-  EXPECT_LT(result.status().message().size(), 4000u);
-  EXPECT_THAT(std::string(result.status().message()), HasSubstr("And 1019 more targets."));
-  for (const TargetProgress& target : last_.targets) {
-    ASSERT_EQ(target.state, TargetState::kFailed);
-    ASSERT_THAT(target.message, HasSubstr("cannot be reached"));
-  }
-}
-
-TEST_F(CaptureTest, BadRequestsAreRefusedBeforeAnythingHappens) {
-  const std::string good = "127.0.0.1:9012";
-  EXPECT_EQ(Run(RequestFor({})).status().name(), "CAPTURE_NO_TARGET");
-  EXPECT_EQ(Run(RequestFor({"unix:/x"})).status().name(), "CAPTURE_BAD_TARGET");
-  EXPECT_EQ(Run(RequestFor({good, good})).status().name(), "CAPTURE_BAD_TARGET");
-  for (const int64_t duration_ms : {int64_t{0}, int64_t{-1}, kMaxDurationMs + 1, INT64_MAX}) {
-    CaptureRequest request = RequestFor({good});
-    request.duration_ms = duration_ms;
-    EXPECT_EQ(Run(request).status().name(), "CAPTURE_BAD_DURATION");
-  }
-  CaptureRequest request = RequestFor({good});
-  request.session = "../../x";
-  EXPECT_EQ(Run(request).status().name(), "CAPTURE_BAD_NAME");
-  request = RequestFor({good});
-  request.run = "a/../../b";
-  EXPECT_EQ(Run(request).status().name(), "CAPTURE_BAD_NAME");
-  request = RequestFor({good});
-  request.options[std::string(5000, 'x')] = true;
-  EXPECT_EQ(Run(request).status().name(), "CAPTURE_BAD_OPTION");
-  request = RequestFor({good});
-  request.root = "/proc/nothing";
-  EXPECT_EQ(Run(request).status().name(), "CAPTURE_ROOT");
-  EXPECT_EQ(reports_, 0);
-  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
 }
 
 // With a live profiler server (host:port) in the environment; tests/python/test_capture_jax.py

@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -261,6 +262,28 @@ def test_job_that_is_killed(start, tmp_path):
     code, printed = end_of(process)
     assert code != 0
     assert "connection was lost" in printed, printed
+    assert sessions_in(tmp_path) == {}
+
+
+IDLE_JOB = """
+import os, sys
+os.environ["JAX_PLATFORMS"] = "cpu"
+import jax
+server = jax.profiler.start_server(int(sys.argv[1]))
+print("READY", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_idle_job_gives_nothing_and_says_so(tmp_path):
+    port = unused_port()
+    with subprocess.Popen([sys.executable, "-c", IDLE_JOB, str(port)], text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as idle:
+        assert idle.stdout.readline() == "READY\n"
+        code, printed = capture([f"127.0.0.1:{port}"], tmp_path, "300ms")
+        idle.stdin.close()
+    assert code != 0
+    assert "empty" in printed and "idle" in printed, printed
     assert sessions_in(tmp_path) == {}
 
 
