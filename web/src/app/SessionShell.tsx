@@ -49,16 +49,22 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   const unfinished = loading || detail?.state === 'writing';
   useEffect(() => {
     if (versionNow === null) return;
-    if (shownVersion === null || unfinished || shownUnfinished.current) setShownVersion(versionNow);
+    if (shownVersion === null) {
+      setShownVersion(versionNow);
+    } else if (versionNow !== shownVersion && (unfinished || shownUnfinished.current)) {
+      setShownVersion(versionNow);
+      setReloads((n) => n + 1);
+    }
     shownUnfinished.current = unfinished;
   }, [versionNow, shownVersion, unfinished]);
   const stale = shownVersion !== null && versionNow !== null && versionNow !== shownVersion && !unfinished && !shownUnfinished.current;
-  const version = shownVersion ?? versionNow;
+  const readable = detail === null || (detail.state !== 'damaged' && detail.state !== 'empty');
 
-  const readable = detail !== null && detail.state !== 'damaged' && detail.state !== 'empty';
-  const key = version && !loading && readable ? `${sessionId}/${version}` : null;
-  const overview = useResource(key && `overview/${key}`, (signal) => api.overview(sessionId, { signal }));
-  const completeness = useResource(version && !loading ? `completeness/${sessionId}/${version}` : null, (signal) => api.completeness(sessionId, { signal }));
+  // Both leave together with the first question about the session; the server answers when it has read enough. On the
+  // timeline they wait until everything is read, so that the first picture has the server to itself.
+  const wanted = tool !== 'timeline' || (detail !== null && !loading);
+  const overview = useResource(wanted && readable ? `overview/${sessionId}/${reloads}` : null, (signal) => api.overview(sessionId, { signal }));
+  const completeness = useResource(wanted ? `completeness/${sessionId}/${reloads}` : null, (signal) => api.completeness(sessionId, { signal }));
 
   useEffect(() => onDetail(detail), [detail, onDetail]);
   useEffect(() => {

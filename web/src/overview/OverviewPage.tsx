@@ -28,7 +28,7 @@ export function OverviewPage({ sessionId, detail, overview, completeness }: Over
   return (
     <div className="page stack overview" id="page" tabIndex={-1}>
       <h1 className="visually-hidden">Overview</h1>
-      {overview.error && !overview.error.lostConnection && !unreadable && <ErrorNotice what="The overview could not be made." error={overview.error} onRetry={overview.reload} />}
+      {overview.error && !overview.error.lostConnection && detail !== null && !unreadable && <ErrorNotice what="The overview could not be made." error={overview.error} onRetry={overview.reload} />}
       {unreadable && detail && <Unreadable detail={detail} />}
       {lossy && record && !unreadable && <Losses record={record} most={3} />}
       {!unreadable && (
