@@ -43,7 +43,10 @@ class EngineImpl : public Engine {
         scratch_directory_(ScratchDirectory(options_)),
         store_(std::make_shared<SessionStore>(options_.memory_budget_bytes)),
         parts_(std::make_shared<EngineParts>(
-            std::min(kMaxTileCacheBytes, options_.memory_budget_bytes / 8))),
+            std::min(kMaxTileCacheBytes, options_.memory_budget_bytes / 8),
+            xplane::ColumnCache::Options{.directory = options_.cache_directory,
+                                         .max_bytes = options_.cache_max_bytes},
+            clock)),
         executor_(std::make_unique<Executor>(
             Executor::Options{.threads = std::max(1, options_.threads)})) {
     parts_->executor = executor_.get();
@@ -126,8 +129,9 @@ class EngineImpl : public Engine {
     stats.opened_sessions = store_->count();
     stats.cache_bytes = parts_->tiles.bytes();
     stats.resident_bytes = store_->resident_bytes() + stats.cache_bytes;
-    stats.column_file_hits = parts_->column_file_hits.load();
-    stats.column_file_misses = parts_->column_file_misses.load();
+    const xplane::ColumnCache::Stats columns = parts_->columns.stats();
+    stats.column_file_hits = columns.hits;
+    stats.column_file_misses = columns.misses;
     stats.tiles_encoded = parts_->tiles_encoded.load();
     stats.tile_cache_hits = parts_->tile_cache_hits.load();
     return stats;

@@ -395,6 +395,30 @@ TEST_F(EngineTest, TheEngineWalksByItself) {
   EXPECT_EQ(engine_->Sessions().size(), 1u);
 }
 
+TEST_F(EngineTest, ASecondEngineTakesColumnsInsteadOfDecoding) {
+  Write("s1", "host0", Profile(60'000));
+  Start();
+  ASSERT_GT(fs::file_size(FileOf("s1", "host0")), 1u << 20);
+  const auto first = MustOpen(OnlyId());
+  ASSERT_NE(first, nullptr);
+  EXPECT_TRUE(first->Lines(kLongWaitMs).complete);
+  const auto tile = first->Tile(0, 0, 0, 20, 0, {});
+  // Columns are written before the session is judged.
+  while (engine_->Sessions()[0].state == CompletenessState::kUnread) std::this_thread::yield();
+  EXPECT_EQ(engine_->stats().column_file_hits, 0u);
+  const auto record = *first->CompletenessRecord({});
+
+  Start();
+  const auto second = MustOpen(OnlyId());
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(engine_->stats().column_file_hits, 1u);
+  EXPECT_EQ(second->version(), first->version());
+  EXPECT_EQ(**second->Tile(0, 0, 0, 20, 0, {}), **tile);
+  EXPECT_EQ((*second->CompletenessRecord({}))->hosts[0].content_hash,
+            record->hosts[0].content_hash);
+  EXPECT_EQ(second->Search({.text = "fusion"}, {})->total, 60'000u);
+}
+
 TEST_F(EngineTest, NoReadableRootIsAnError) {
   engine_ =
       Engine::Create({.roots = {(root_ / "missing").string()}, .rescan_interval_ms = 0}, clock_);

@@ -55,15 +55,22 @@ void SessionState::OpenHost(HostState* host, const IndexedFile& file,
     host->error = WritingError(file.file);
     return;
   }
-  Result<std::shared_ptr<xplane::ProfileFile>> opened =
-      xplane::OpenHostFile(file.file, scratch_directory, stop_loading_.token());
+  Result<xplane::CachedProfile> opened =
+      parts_->columns.OpenHostFile(file.file, scratch_directory, stop_loading_.token());
   if (!opened.ok()) {
     host->error = opened.status();
     LogWarning("engine.host_failed",
                {{"file", file.file.path}, {"error", opened.status().ToString()}});
     return;
   }
-  host->profile = *opened;
+  if (opened->identity != file.identity) {  // replaced since the session's version was taken
+    host->writing = true;
+    host->error = WritingError(file.file);
+    return;
+  }
+  host->profile = std::move(opened->profile);
+  host->identity = std::move(opened->identity);
+  host->from_columns = opened->from_cache;
 }
 
 // After all hosts are open: clocks, display order, and what to load in which order.
@@ -155,18 +162,26 @@ void SessionState::FinishLoading(bool whole) {
   }
   loaded_.notify_all();
   if (!whole || !fits) return;
-  // With everything decoded the session can be judged; nobody waits for it.
   const std::weak_ptr<SessionState> weak = weak_from_this();
   const Status queued = parts_->executor->Submit(Executor::Priority::kBackground, [weak] {
-    const std::shared_ptr<SessionState> state = weak.lock();
-    if (state == nullptr) return;
-    const auto record = state->CompletenessRecord(state->stop_loading_.token());
-    if (!record.ok()) {
-      LogDebug("engine.not_judged",
-               {{"session", state->entry_.id}, {"reason", record.status().ToString()}});
-    }
+    if (const std::shared_ptr<SessionState> state = weak.lock()) state->KeepAndJudge();
   });
-  if (!queued.ok()) LogDebug("engine.not_judged", {{"session", entry_.id}});
+  if (!queued.ok()) LogDebug("engine.not_kept", {{"session", entry_.id}});
+}
+
+// With everything decoded: the columns are written for the next time, and the session is judged.
+// Nobody waits for either; the cache logs its own trouble.
+void SessionState::KeepAndJudge() {
+  const CancelToken cancel = stop_loading_.token();
+  for (const HostState& host : hosts_) {
+    if (host.profile == nullptr || host.from_columns || cancel.cancelled()) continue;
+    const Status kept = parts_->columns.Store(host.identity, *host.profile, cancel);
+    if (!kept.ok()) LogDebug("engine.not_kept", {{"file", host.file.path}});
+  }
+  const auto record = CompletenessRecord(cancel);
+  if (!record.ok()) {
+    LogDebug("engine.not_judged", {{"session", entry_.id}, {"reason", record.status().ToString()}});
+  }
 }
 
 std::pair<CompletenessState, std::string> SessionState::Judge() const {

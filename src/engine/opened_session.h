@@ -21,20 +21,22 @@
 #include "src/engine/single_flight.h"
 #include "src/engine/tile_cache.h"
 #include "src/timeline/tile.h"
+#include "src/xplane/column_cache.h"
 
 namespace strobe::engine {
 
 // What sessions share. Kept alive by every session, so that one that a request still holds may
 // outlive the engine (it can be let go then, no longer asked).
 struct EngineParts {
-  explicit EngineParts(uint64_t tile_cache_bytes) : tiles(tile_cache_bytes) {}
+  EngineParts(uint64_t tile_cache_bytes, xplane::ColumnCache::Options column_options,
+              const Clock& clock)
+      : tiles(tile_cache_bytes), columns(std::move(column_options), clock) {}
 
   TileCache tiles;
+  xplane::ColumnCache columns;
   SingleFlight<std::string> tile_flight;
   std::atomic<uint64_t> tiles_encoded{0};
   std::atomic<uint64_t> tile_cache_hits{0};
-  std::atomic<uint64_t> column_file_hits{0};
-  std::atomic<uint64_t> column_file_misses{0};
   // Called when a session has grown; evicts others. False when the budget is spent all the same.
   std::function<bool()> make_room = [] { return true; };
   Executor* executor = nullptr;  // the engine's; nullptr once it is gone
@@ -98,6 +100,8 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
     std::shared_ptr<xplane::ProfileFile> profile;  // nullptr: `error` says why
     std::optional<Status> error;
     bool writing = false;
+    storage::FileIdentity identity;
+    bool from_columns = false;  // nothing new to write to the cache
     int64_t shift_ps = 0;
     std::vector<uint32_t> planes;                   // in display order
     std::vector<std::unique_ptr<PlaneView>> views;  // by plane; nullptr when not shown
@@ -112,6 +116,7 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   void Arrange();
   void LoadSome();
   void FinishLoading(bool whole);
+  void KeepAndJudge();
   uint64_t BytesOf(const LineSlot& slot) const;
 
   Status CheckHost(uint32_t host) const;

@@ -70,7 +70,17 @@ SingleFlight<xplane::Completeness>::Answer SessionState::ComputeCompleteness(
       if (host.writing) records.back().state = xplane::CompletenessState::kWriting;
       continue;
     }
-    STROBE_ASSIGN_OR_RETURN(std::string hash, ContentHash(host.file, *host.profile, cancel));
+    // The column cache hashes the profile's bytes, which are the file's when it is a plain one.
+    std::optional<Hash128> known;
+    if (host.file.format == xplane::FileFormat::kXplane) {
+      known = parts_->columns.KnownHash(host.identity);
+    }
+    std::string hash;
+    if (known) {
+      hash = "xxh3:" + known->ToHex();
+    } else {
+      STROBE_ASSIGN_OR_RETURN(hash, ContentHash(host.file, *host.profile, cancel));
+    }
     xplane::HostCompleteness record = xplane::CheckHost(host.file, *host.profile, std::move(hash));
     if (host.profile->origin_unix_ns()) record.clock_offset_ps = host.shift_ps;
     records.push_back(std::move(record));
