@@ -93,44 +93,6 @@ Status ReadField(const std::string& key, const Json& value, CaptureRequest* requ
           "device_tracer_level, python_tracer_level, options.");
 }
 
-bool IsHostPort(std::string_view target) {
-  const size_t colon = target.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || target.size() > 300) return false;
-  const std::string_view port = target.substr(colon + 1);
-  int number = 0;
-  for (const char c : port) {
-    if (c < '0' || c > '9' || number > 65535) return false;
-    number = number * 10 + (c - '0');
-  }
-  const std::string_view host = target.substr(0, colon);
-  const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  return number > 0 && number <= 65535 &&
-         (bracketed || host.find_first_of(":/ []") == std::string_view::npos);
-}
-
-Status CheckRequest(const CaptureRequest& request) {
-  if (request.targets.empty()) {
-    return InvalidArgumentError("CAPTURE_NO_TARGET", "A capture needs at least one target.")
-        .Hint("Give the address of a running job's profiler server, such as 127.0.0.1:9012.");
-  }
-  if (request.targets.size() > capture::kMaxTargets) {
-    return InvalidArgumentError("CAPTURE_TOO_MANY_TARGETS", "The capture has too many targets.")
-        .Hint(fmt::format("At most {} at once.", capture::kMaxTargets));
-  }
-  for (const std::string& target : request.targets) {
-    if (IsHostPort(target)) continue;
-    return InvalidArgumentError("CAPTURE_BAD_TARGET", "A target is not HOST:PORT.")
-        .Where(target.substr(0, 300))
-        .Hint("Write for example 127.0.0.1:9012, or [::1]:9012.");
-  }
-  if (request.duration_ms <= 0 || request.duration_ms > capture::kMaxDurationMs) {
-    return InvalidArgumentError("CAPTURE_BAD_DURATION", "The duration is out of range.")
-        .Where("duration_ms")
-        .Hint(fmt::format("Expected 1 to {} milliseconds.", capture::kMaxDurationMs));
-  }
-  return OkStatus();
-}
-
 }  // namespace
 
 Result<CaptureRequest> ParseCaptureBody(std::string_view body,
@@ -145,7 +107,7 @@ Result<CaptureRequest> ParseCaptureBody(std::string_view body,
   for (const auto& [key, value] : json.items()) {
     STROBE_RETURN_IF_ERROR(ReadField(key, value, &request));
   }
-  STROBE_RETURN_IF_ERROR(CheckRequest(request));
+  STROBE_RETURN_IF_ERROR(capture::CheckCaptureRequest(request));
   STROBE_CHECK(!roots.empty());
   if (request.root.empty()) request.root = roots.front();
   if (std::find(roots.begin(), roots.end(), request.root) == roots.end()) {

@@ -3,8 +3,8 @@
 //
 //   STROBE_ASSIGN_OR_RETURN(capture::CaptureRequest request, ParseCaptureBody(body, roots));
 //
-// Errors: BODY_NOT_JSON, FIELD_UNKNOWN, FIELD_MALFORMED, CAPTURE_NO_TARGET, CAPTURE_BAD_TARGET,
-// CAPTURE_BAD_DURATION, ROOT_NOT_ALLOWED. The capture itself checks names once more.
+// Errors: BODY_NOT_JSON, FIELD_UNKNOWN, FIELD_MALFORMED, ROOT_NOT_ALLOWED, and those of
+// capture::CheckCaptureRequest.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "src/analysis/stat_unit.h"
 #include "src/api/request.h"
 #include "src/api/response.h"
 
@@ -397,37 +398,6 @@ std::string_view StatTypeName(xplane::StatType type) {
   return "none";
 }
 
-std::string_view StatUnit(std::string_view stat_name) {
-  using Entry = std::pair<std::string_view, std::string_view>;
-  // Names that XLA's profilers write, with the unit they mean.
-  static constexpr std::array kExact = {
-      Entry{"flops", "FLOP"},
-      Entry{"model_flops", "FLOP"},
-      Entry{"peak_teraflops_per_second", "TFLOP/s"},
-      Entry{"peak_hbm_bw_gigabytes_per_second", "GB/s"},
-      Entry{"bytes_accessed", "B"},
-      Entry{"raw_bytes_accessed", "B"},
-      Entry{"bytes_transferred", "B"},
-      Entry{"memory_size", "B"},
-      Entry{"shared_memory", "B"},
-      Entry{"clock_rate", "Hz"},
-      Entry{"profile_start_time", "ns"},
-      Entry{"profile_stop_time", "ns"},
-  };
-  for (const auto& [name, unit] : kExact) {
-    if (name == stat_name) return unit;
-  }
-  const std::string lower = ToLowerAscii(stat_name);
-  static constexpr std::array kSuffix = {
-      Entry{"_ps", "ps"},   Entry{"_ns", "ns"},   Entry{"_us", "us"},     Entry{"_ms", "ms"},
-      Entry{"_bytes", "B"}, Entry{" bytes", "B"}, Entry{"_percent", "%"}, Entry{"_hz", "Hz"},
-  };
-  for (const auto& [suffix, unit] : kSuffix) {
-    if (lower.ends_with(suffix)) return unit;
-  }
-  return "";
-}
-
 void WriteStatValue(JsonWriter& json, const xplane::Stat& stat, bool* truncated) {
   *truncated = false;
   switch (stat.type) {
@@ -480,7 +450,7 @@ void WriteEventDetail(JsonWriter& json, const engine::EventDetail& event) {
     bool truncated = false;
     WriteStatValue(json, stat.stat, &truncated);
     json.Key("type").String(StatTypeName(stat.stat.type));
-    WriteTextOrNull(json, "unit", StatUnit(stat.stat.name));
+    WriteTextOrNull(json, "unit", analysis::StatUnit(stat.stat.name));
     json.Key("origin").String(stat.from_metadata ? "metadata" : "event");
     if (truncated) json.Key("truncated").Bool(true);
     json.EndObject();

@@ -37,8 +37,6 @@ void WriteSearchResult(JsonWriter& json, const engine::SearchResult& result,
                        std::string_view query);
 void WriteStatValue(JsonWriter& json, const xplane::Stat& stat, bool* truncated);
 std::string_view StatTypeName(xplane::StatType type);
-// "B", "FLOP", "ps" ... by the name of the stat; empty when it has none or it is not known.
-std::string_view StatUnit(std::string_view stat_name);
 
 void WriteOperation(JsonWriter& json, const queue::OperationState& operation);
 

@@ -1,4 +1,5 @@
 // Captures and operations: start, look, follow, cancel.
+#include <algorithm>
 #include <filesystem>
 
 #include "src/api/app.h"
@@ -12,9 +13,6 @@ namespace {
 using Context = std::shared_ptr<AppContext>;
 using queue::OperationState;
 
-// Beyond the recording itself: connecting, collecting (a profiler may take minutes to serialise)
-// and writing.
-constexpr int64_t kCaptureSpareMs = 5 * 60 * 1000;
 // How soon an event stream notices that its client left or the server stops.
 constexpr int64_t kStreamSliceMs = 250;
 
@@ -109,8 +107,7 @@ Result<Response> StartCapture(const Context& context, const Request& request) {
   }
   STROBE_ASSIGN_OR_RETURN(
       const std::string id,
-      context->operations->Start("capture", 2 * parsed.duration_ms + kCaptureSpareMs,
-                                 std::move(targets),
+      context->operations->Start("capture", capture::MaxCaptureMs(parsed), std::move(targets),
                                  [context, parsed](queue::OperationHandle& handle) {
                                    return RunCapture(context, parsed, handle);
                                  }));

@@ -1,0 +1,231 @@
+// An engine with sessions made by hand, for tests of the API alone: what it answers is known
+// exactly, and what it is asked can be looked at.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/engine/engine.h"
+
+namespace strobe::api {
+
+class FakeSession final : public engine::OpenedSession {
+ public:
+  explicit FakeSession(xplane::SessionEntry entry) : entry_(std::move(entry)) {}
+
+  const xplane::SessionEntry& entry() const override { return entry_; }
+  const std::string& version() const override { return version_; }
+  std::optional<int64_t> origin_unix_ns() const override { return 1748736000000000000; }
+  std::vector<engine::FileState> files() const override {
+    return {{entry_.files[0], xplane::CompletenessState::kComplete, ""}};
+  }
+  engine::LoadProgress progress() const override { return {engine::LoadStage::kReady, 1000, 1000}; }
+  std::vector<analysis::HostInput> hosts() const override {
+    return {{.host = "host0", .file = nullptr, .shift_ps = 0}};
+  }
+  engine::LineTree Lines(int64_t wait_ms) override {
+    last_wait_ms = wait_ms;
+    engine::LineTree tree;
+    tree.complete = true;
+    tree.window_end_ps = 5'000'000;
+    engine::LineInfo decoded;
+    decoded.name = "XLA Ops";
+    decoded.thread_id = -3;
+    decoded.kind = analysis::LineKind::kOps;
+    decoded.row_count = 1;
+    decoded.event_count = 2;
+    decoded.end_ps = 5'000'000;
+    engine::LineInfo waiting;
+    waiting.line = 1;
+    waiting.name = "Steps";
+    waiting.display_name = "Schritte";
+    engine::PlaneInfo plane;
+    plane.plane = 1;
+    plane.name = "/device:TPU:0";
+    plane.kind = analysis::PlaneKind::kDevice;
+    plane.chunk_count = 1;
+    plane.lines = {decoded, waiting};
+    engine::HostInfo host;
+    host.name = "host0";
+    host.planes = {plane};
+    engine::HostInfo broken;
+    broken.host = 1;
+    broken.name = "host1";
+    broken.error = DataLossError("XPLANE_TRUNCATED", "Cut off.");
+    tree.hosts = {host, broken};
+    return tree;
+  }
+  Result<std::shared_ptr<const xplane::Completeness>> CompletenessRecord(
+      const CancelToken&) override {
+    auto record = std::make_shared<xplane::Completeness>();
+    record->state = xplane::CompletenessState::kPartial;
+    record->reasons = {"host1: cut off"};
+    record->hosts_expected_reason = "the profile does not say";
+    xplane::HostCompleteness host;
+    host.host = "host0";
+    host.file = "host0.xplane.pb";
+    host.format = "xplane.pb";
+    host.state = xplane::CompletenessState::kComplete;
+    host.window = xplane::ProfileFile::Window{0, 5};
+    host.window_source = "Task Environment";
+    host.events = 26723;
+    host.damage = {{DataLossError("X", "y"), 77, "/host:CPU", "python"}};
+    xplane::HostCompleteness failed;
+    failed.host = "host1";
+    failed.state = xplane::CompletenessState::kDamaged;
+    failed.open_error = DataLossError("XPLANE_NOT_A_PROFILE", "This is text.");
+    record->hosts = {host, failed};
+    return std::shared_ptr<const xplane::Completeness>(record);
+  }
+  Result<std::shared_ptr<const analysis::Overview>> FirstOverview(const CancelToken&) override {
+    auto overview = std::make_shared<analysis::Overview>();
+    overview->window_end_ps = 5'000'000;
+    overview->event_count = 2;
+    overview->devices = {{0, 1, "/device:TPU:0", "TPU", "", 4'000'000, 0.8}};
+    analysis::StepSummary steps;
+    steps.source = "Steps line";
+    steps.count = 1;
+    steps.items = {{"1", 0, 5, {0, 1, 0, 0}}};
+    overview->steps = steps;
+    analysis::OpSummary op;
+    op.name = "fusion.3";
+    op.total_ps = int64_t{1} << 60;
+    op.longest = {0, 1, 2, 55};
+    overview->top_ops = {op};
+    overview->top_ops_by = "device";
+    return std::shared_ptr<const analysis::Overview>(overview);
+  }
+  Result<std::shared_ptr<const std::string>> Tile(uint32_t host, uint32_t plane, uint32_t chunk,
+                                                  int level, int64_t index,
+                                                  const CancelToken&) override {
+    if (plane != 1) return NotFoundError("TILE_UNKNOWN", "There is no such plane.");
+    ++tiles;
+    return std::make_shared<const std::string>("STL1 " + std::to_string(host) + " " +
+                                               std::to_string(chunk) + " " + std::to_string(level) +
+                                               " " + std::to_string(index));
+  }
+  Result<engine::EventDetail> Event(const analysis::EventRef& ref) override {
+    if (ref.event > 99) return NotFoundError("EVENT_UNKNOWN", "No event has that id.");
+    engine::EventDetail event;
+    event.ref = ref;
+    event.name = "fusion.3";
+    event.parent = analysis::EventRef{0, 1, 1, 3};
+    const auto add = [&](std::string_view name, xplane::StatType type, bool from_metadata) {
+      engine::EventStat stat;
+      stat.stat.name = name;
+      stat.stat.type = type;
+      stat.stat.uint64_value = uint64_t{1} << 60;
+      stat.stat.int64_value = -5;
+      stat.stat.number = 0.5;
+      stat.stat.text = long_text_;
+      stat.from_metadata = from_metadata;
+      event.stats.push_back(stat);
+    };
+    add("bytes_accessed", xplane::StatType::kUint64, true);
+    add("group_id", xplane::StatType::kInt64, false);
+    add("share", xplane::StatType::kDouble, false);
+    add("hlo", xplane::StatType::kString, false);
+    add("blob", xplane::StatType::kBytes, false);
+    add("nothing", xplane::StatType::kNone, false);
+    return event;
+  }
+  Result<engine::Neighbours> NeighboursAt(uint32_t host, uint32_t plane, uint32_t line,
+                                          int64_t at_ps) override {
+    return engine::Neighbours{analysis::EventRef{host, plane, line, static_cast<uint32_t>(at_ps)},
+                              std::nullopt, analysis::EventRef{host, plane, line, 9}};
+  }
+  Result<engine::Neighbours> NeighboursOf(const analysis::EventRef& ref) override {
+    return engine::Neighbours{ref, std::nullopt, std::nullopt};
+  }
+  Result<engine::SearchResult> Search(const engine::SearchQuery& query,
+                                      const CancelToken&) override {
+    last_query = query;
+    engine::SearchResult result;
+    result.total = 1;
+    result.names = 1;
+    result.hits = {{{0, 1, 2, 55}, "fusion.3", 3, 4}};
+    result.density = {0, 1};
+    return result;
+  }
+
+  std::atomic<int> tiles{0};
+  int64_t last_wait_ms = -1;
+  engine::SearchQuery last_query;
+
+ private:
+  const xplane::SessionEntry entry_;
+  const std::string version_ = "9f31c2d0a7e4b65d";
+  const std::string long_text_ = std::string(70'000, '\x01');
+};
+
+class FakeEngine final : public engine::Engine {
+ public:
+  explicit FakeEngine(std::vector<std::string> roots) { options_.roots = std::move(roots); }
+
+  // Newest last in the call order, newest first in the list.
+  xplane::SessionEntry Add(const std::string& run, const std::string& name,
+                           const std::vector<std::string>& hosts,
+                           xplane::CompletenessState state = xplane::CompletenessState::kUnread) {
+    xplane::SessionEntry entry;
+    entry.id = "id" + std::to_string(summaries_.size());
+    entry.root = options_.roots.empty() ? "/srv/logs" : options_.roots[0];
+    entry.run = run;
+    entry.name = name;
+    entry.path = entry.root + (run.empty() ? "" : "/" + run) + "/plugins/profile/" + name;
+    entry.modified_unix_ns = static_cast<int64_t>(1000 + summaries_.size()) * 1'000'000'000;
+    for (const std::string& host : hosts) {
+      xplane::SessionFile file;
+      file.host = host;
+      file.path = entry.path + "/" + host + ".xplane.pb";
+      file.size_bytes = 1000;
+      entry.size_bytes += file.size_bytes;
+      entry.files.push_back(file);
+    }
+    summaries_.insert(summaries_.begin(), engine::SessionSummary{entry, state, ""});
+    return entry;
+  }
+
+  Status Refresh() override {
+    if (on_refresh) on_refresh();
+    return OkStatus();
+  }
+  std::vector<engine::SessionSummary> Sessions() override { return summaries_; }
+  uint64_t list_version() override { return summaries_.size(); }
+  Result<std::shared_ptr<engine::OpenedSession>> Open(const std::string& id) override {
+    for (const engine::SessionSummary& summary : summaries_) {
+      if (summary.entry.id != id) continue;
+      if (summary.entry.files.empty()) {
+        return FailedPreconditionError("SESSION_EMPTY", "The session has no profile file.");
+      }
+      if (summary.state == xplane::CompletenessState::kDamaged) {
+        return DataLossError("XPLANE_NOT_A_PROFILE", "This is text.");
+      }
+      auto& session = opened_[id];
+      if (session == nullptr) session = std::make_shared<FakeSession>(summary.entry);
+      return std::shared_ptr<engine::OpenedSession>(session);
+    }
+    return NotFoundError("SESSION_UNKNOWN", "No session has the id \"" + id + "\".");
+  }
+  Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) override {
+    for (const engine::SessionSummary& summary : summaries_) {
+      if (summary.entry.xprof_run() == run) return summary.entry;
+    }
+    return NotFoundError("RUN_UNKNOWN", "No run has this name.");
+  }
+  const engine::EngineOptions& options() const override { return options_; }
+  Stats stats() override { return {.opened_sessions = opened_.size(), .resident_bytes = 77}; }
+
+  std::function<void()> on_refresh;
+  std::map<std::string, std::shared_ptr<FakeSession>> opened_;
+
+ private:
+  engine::EngineOptions options_;
+  std::vector<engine::SessionSummary> summaries_;
+};
+
+}  // namespace strobe::api
