@@ -92,8 +92,9 @@ export class TileLoader {
     this.pump();
   }
 
+  /** Tries what was given up once more; what is still being tried keeps its pauses. */
   retryFailed(): void {
-    this.forgetFailures();
+    for (const [key, failure] of this.failures) if (failure.attempts >= MAX_ATTEMPTS) this.failures.delete(key);
     this.pump();
   }
 
