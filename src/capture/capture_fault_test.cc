@@ -50,7 +50,7 @@ TEST_F(CaptureFaultTest, OneThatNeverConnectsDoesNotHoldTheOtherBack) {
 TEST_F(CaptureFaultTest, Refused) {
   const TargetProgress target = Failed(RequestFor({"127.0.0.1:" + std::to_string(UnusedPort())}));
   EXPECT_EQ(target.state, TargetState::kFailed);
-  EXPECT_THAT(target.message, HasSubstr("cannot be reached"));
+  EXPECT_EQ(target.message, "It cannot be reached: nobody listens there (connection refused).");
   EXPECT_THAT(target.hint, HasSubstr("start_server"));
 }
 
@@ -58,6 +58,7 @@ TEST_F(CaptureFaultTest, UnknownName) {
   CaptureRequest request = RequestFor({"no-such-host.invalid:9012"});
   const TargetProgress target = Failed(request);
   EXPECT_EQ(target.state, TargetState::kFailed);
+  EXPECT_EQ(target.message, "It cannot be reached: its name is not known (DNS).");
 }
 
 TEST_F(CaptureFaultTest, SilentPeer) {

@@ -70,6 +70,17 @@ std::string Quoted(const std::string& text) {
   return text.empty() ? std::string() : " (it says: \"" + text + "\")";
 }
 
+// The common reasons in plain words; gRPC's own text for the others.
+std::string WhyUnreachable(const std::string& text) {
+  const auto says = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (says("Connection refused")) return ": nobody listens there (connection refused).";
+  if (says("DNS resolution failed")) return ": its name is not known (DNS).";
+  if (says("No route to host") || says("Network is unreachable")) {
+    return ": there is no way to it through the network.";
+  }
+  return Quoted(text) + ".";
+}
+
 }  // namespace
 
 Coordinator::Coordinator(const CaptureRequest& request, std::vector<Target> targets,
@@ -340,7 +351,7 @@ void Coordinator::HandleFailure(size_t i, const CallOutcome& outcome) {
                 Quoted(outcome.message) + ".",
             "The job has probably ended or was killed; what it had recorded is lost.");
       } else {
-        End(i, TargetState::kFailed, "It cannot be reached" + Quoted(outcome.message) + ".",
+        End(i, TargetState::kFailed, "It cannot be reached" + WhyUnreachable(outcome.message),
             "Is the job running, and did it call jax.profiler.start_server() with this port?");
       }
       return;
