@@ -107,8 +107,11 @@ class ConnectionImpl final : public Connection,
     });
   }
 
-  void Abort() override {
-    asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Close(); });
+  void Abort(std::shared_ptr<std::latch> closed) override {
+    asio::post(socket_.get_executor(), [self = shared_from_this(), closed] {
+      self->Close();
+      closed->count_down();
+    });
   }
 
  private:

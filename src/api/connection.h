@@ -9,6 +9,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <condition_variable>
 #include <functional>
+#include <latch>
 #include <list>
 #include <map>
 #include <memory>
@@ -30,8 +31,8 @@ class Connection {
   virtual void Refuse(const Status& error, int status) = 0;
   // From any thread: stop when idle, end streams, close after the answer under way.
   virtual void Drain() = 0;
-  // From any thread: cancel and close now.
-  virtual void Abort() = 0;
+  // From any thread: cancel and close now; `closed` counts down when it is done.
+  virtual void Abort(std::shared_ptr<std::latch> closed) = 0;
 };
 
 // Threads for event streams: each mostly waits, so it must not hold a handler thread.

@@ -75,10 +75,7 @@ class ServerImpl final : public Server {
     shared_->draining.store(true);
     StopAccepting();
     for (const auto& connection : shared_->Snapshot()) connection->Drain();
-    if (!shared_->WaitUntilEmpty(shared_->options.drain_timeout_ms)) {
-      LogWarning("http.shutdown_forced", {{"connections", shared_->Snapshot().size()}});
-      for (const auto& connection : shared_->Snapshot()) connection->Abort();
-    }
+    if (!shared_->WaitUntilEmpty(shared_->options.drain_timeout_ms)) AbortAll();
     // Streams end by their cancel tokens, which the io threads set; handlers are waited for last,
     // so that no io thread meets an executor that is gone.
     shared_->streams.Stop();
@@ -90,6 +87,15 @@ class ServerImpl final : public Server {
   }
 
  private:
+  // Returns when every request has been told to stop; the io threads still run then.
+  void AbortAll() {
+    const std::vector<std::shared_ptr<Connection>> left = shared_->Snapshot();
+    LogWarning("http.shutdown_forced", {{"connections", left.size()}});
+    const auto closed = std::make_shared<std::latch>(static_cast<ptrdiff_t>(left.size()));
+    for (const auto& connection : left) connection->Abort(closed);
+    closed->wait();
+  }
+
   void StopAccepting() {
     if (threads_.empty()) return;
     std::promise<void> closed;

@@ -1,0 +1,95 @@
+// The strobe command: parsing in parse.cc, one function for each subcommand.
+//
+//   return RunStrobe(argc, argv);
+//
+// Exit codes are part of the interface (docs in `strobe --help`): scripts branch on them. Results
+// go to standard output, everything else to standard error. Errors are one line "error: NAME:
+// message (where)" and one line with what to do.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "src/base/status.h"
+
+namespace strobe::cli {
+
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitFailed = 1,
+  kExitUsage = 2,
+  kExitNotFound = 3,
+  kExitPartial = 4,  // done, but the profile or the capture is damaged or not whole
+};
+
+struct ServeOptions {
+  std::vector<std::string> roots;
+  std::string listen = "127.0.0.1:8080";
+  bool insecure_no_auth = false;
+  std::vector<std::string> allow_hosts;
+  std::string cache_directory;  // empty: below the user's cache directory
+  bool no_cache = false;
+  std::string cache_size = "20G";
+  std::string memory;  // empty: half of the machine's
+  int threads = 0;     // 0: one a core
+  std::string log_level = "info";
+  std::string console_directory;
+  std::string capture_target;
+  bool sample = false;
+};
+
+struct ListCommandOptions {
+  std::string path;
+  bool json = false;
+};
+
+struct InspectOptions {
+  std::string path;
+  bool json = false;
+};
+
+enum class EventFormat : uint8_t { kTable, kJson, kCsv };
+
+struct EventsOptions {
+  std::string path;
+  std::string host;
+  std::string plane;
+  std::string line;
+  std::string name;
+  std::string from;
+  std::string to;
+  uint64_t limit = 100;  // 0: all
+  EventFormat format = EventFormat::kTable;
+};
+
+struct CaptureOptions {
+  std::vector<std::string> targets;
+  std::string duration = "2s";
+  std::string into;
+  std::string run;
+  std::string session;
+  uint32_t host_tracer_level = 2;
+  uint32_t device_tracer_level = 1;
+  uint32_t python_tracer_level = 0;
+  std::vector<std::string> options;  // key=value
+  bool json = false;
+};
+
+// Each prints its result and returns the exit code, or the error to print.
+Result<int> RunServe(const ServeOptions& options);
+Result<int> RunList(const ListCommandOptions& options);
+Result<int> RunInspect(const InspectOptions& options);
+Result<int> RunEvents(const EventsOptions& options);
+Result<int> RunCaptureCommand(const CaptureOptions& options);
+Result<int> RunOpenApi();
+
+// The whole program.
+int RunStrobe(int argc, char** argv);
+int ExitCodeOf(const Status& status);
+
+}  // namespace strobe::cli

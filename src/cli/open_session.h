@@ -1,0 +1,28 @@
+// One session from a path given on the command line, through the same engine as the server, so that
+// times and event ids are those of the console.
+//
+//   STROBE_ASSIGN_OR_RETURN(const CommandSession session, OpenCommandSession("run.xplane.pb"));
+//   session.opened->Lines(0);
+//
+// Nothing is written: no column files, no cache. Errors: those of ListSessions, SESSION_NOT_FOUND,
+// SESSION_AMBIGUOUS, and those of opening.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "src/engine/engine.h"
+
+namespace strobe::cli {
+
+struct CommandSession {
+  std::unique_ptr<engine::Engine> engine;
+  engine::SessionSummary summary;
+  // Null when it could not be opened; `open_error` then says why.
+  std::shared_ptr<engine::OpenedSession> opened;
+  Status open_error;
+};
+
+Result<CommandSession> OpenCommandSession(const std::string& path);
+
+}  // namespace strobe::cli

@@ -1,0 +1,182 @@
+// The command line: names of options, help, and which function runs. The only file that sees CLI11.
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "src/api/app.h"
+#include "src/cli/command.h"
+#include "src/cli/text.h"
+
+namespace strobe::cli {
+namespace {
+
+using Action = std::function<Result<int>()>;
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  strobe serve ~/logs                          look at the profiles below ~/logs\n"
+    "  strobe capture 127.0.0.1:9012 --into ~/logs  record 2 s of a running job\n"
+    "  strobe inspect ~/logs/plugins/profile/run1   what a session has and lacks\n"
+    "  strobe events run.xplane.pb --line Ops --from 10ms --to 20ms --csv\n"
+    "\n"
+    "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 not found; 4 done, but the profile or the\n"
+    "capture is damaged or not whole.\n";
+
+void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
+  CLI::App* command = app.add_subcommand("serve", "Serve the console and the API.");
+  command->add_option("DIR", options.roots, "Log directories, sessions or single profile files")
+      ->required();
+  command->add_option("--listen", options.listen, "ADDRESS:PORT; port 0 takes any free one")
+      ->capture_default_str();
+  command->add_flag("--insecure-no-auth", options.insecure_no_auth,
+                    "Allow addresses beyond loopback although there is no access control");
+  command->add_option("--allow-host", options.allow_hosts,
+                      "Another name under which browsers may reach the server");
+  command->add_option("--cache", options.cache_directory,
+                      "Where decoded columns are kept (default ~/.cache/strobe)");
+  command->add_flag("--no-cache", options.no_cache, "Keep nothing on disk");
+  command->add_option("--cache-size", options.cache_size, "Limit of the cache, such as 20G")
+      ->capture_default_str();
+  command->add_option("--memory", options.memory,
+                      "Limit for opened sessions, such as 8G (default half of the machine's)");
+  command->add_option("--threads", options.threads, "Threads that decode (default one a core)")
+      ->check(CLI::Range(1, 256));
+  command->add_option("--log-level", options.log_level, "debug, info, warning, error or off")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
+      ->capture_default_str();
+  command->add_option("--console-dir", options.console_directory,
+                      "The built console (default: beside the program, or STROBE_CONSOLE_DIR)");
+  command->add_option("--capture-target", options.capture_target,
+                      "HOST:PORT that the console's capture dialog offers first");
+  command->add_flag("--sample", options.sample,
+                    "Say in the console that these are sample profiles");
+  command->callback([&] { action = [&options] { return RunServe(options); }; });
+}
+
+void AddList(CLI::App& app, ListCommandOptions& options, Action& action) {
+  CLI::App* command = app.add_subcommand("ls", "List the sessions below a directory.");
+  command->add_option("DIR", options.path, "Log directory")->required();
+  command->add_flag("--json", options.json, "As the API's SessionList");
+  command->callback([&] { action = [&options] { return RunList(options); }; });
+}
+
+void AddInspect(CLI::App& app, InspectOptions& options, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "inspect", "Show planes, lines, counts, spans and completeness; 4 when not whole.");
+  command->add_option("SESSION", options.path, "Session directory or profile file")->required();
+  command->add_flag("--json", options.json, "As the API's objects");
+  command->callback([&] { action = [&options] { return RunInspect(options); }; });
+}
+
+void AddEvents(CLI::App& app, EventsOptions& options, Action& action) {
+  CLI::App* command = app.add_subcommand("events", "Print events, line by line in time order.");
+  command->add_option("SESSION", options.path, "Session directory or profile file")->required();
+  command->add_option("--host", options.host, "Only hosts whose name holds this, in any case");
+  command->add_option("--plane", options.plane, "Only planes whose name holds this");
+  command->add_option("--line", options.line, "Only lines whose name holds this");
+  command->add_option("--name", options.name, "Only events whose name holds this");
+  command->add_option("--from", options.from, "Only events that end at or after it, such as 10ms");
+  command->add_option("--to", options.to, "Only events that begin before it");
+  command->add_option("--limit", options.limit, "At most so many; 0 for all")
+      ->capture_default_str();
+  auto* json = command->add_flag_callback(
+      "--json", [&options] { options.format = EventFormat::kJson; }, "One JSON object");
+  command
+      ->add_flag_callback(
+          "--csv", [&options] { options.format = EventFormat::kCsv; }, "Times in picoseconds")
+      ->excludes(json);
+  command->callback([&] { action = [&options] { return RunEvents(options); }; });
+}
+
+void AddCapture(CLI::App& app, CaptureOptions& options, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "capture", "Record a profile from running jobs; 4 when some target gave none.");
+  command
+      ->add_option("TARGET", options.targets,
+                   "HOST:PORT of each job's profiler server, separated by commas or blanks")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--duration", options.duration, "How long, such as 2s or 500ms")
+      ->capture_default_str();
+  command->add_option("--into", options.into, "Log directory that gets the session")->required();
+  command->add_option("--run", options.run, "Folder below it");
+  command->add_option("--session", options.session, "Name (default: the time and a random part)");
+  command->add_option("--host-tracer-level", options.host_tracer_level, "0 off to 3 all")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command->add_option("--device-tracer-level", options.device_tracer_level, "0 off, 1 on")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command->add_option("--python-tracer-level", options.python_tracer_level, "0 off, 1 on")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command->add_option("--option", options.options,
+                      "KEY=VALUE for the profiler, as often as needed");
+  command->add_flag("--json", options.json, "The result as JSON");
+  command->callback([&] { action = [&options] { return RunCaptureCommand(options); }; });
+}
+
+void AddSmall(CLI::App& app, Action& action) {
+  app.add_subcommand("version", "Print the version.")->callback([&] {
+    action = []() -> Result<int> {
+      PrintOut("strobe " + std::string(api::kVersion) + "\n");
+      return int{kExitOk};
+    };
+  });
+  app.add_subcommand("openapi", "Print the description of the API.")->callback([&] {
+    action = [] { return RunOpenApi(); };
+  });
+}
+
+int Report(const Status& status) {
+  PrintError(ErrorText(status));
+  return ExitCodeOf(status);
+}
+
+}  // namespace
+
+int ExitCodeOf(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kOk:
+      return kExitOk;
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kOutOfRange:
+      return kExitUsage;
+    case StatusCode::kNotFound:
+      return kExitNotFound;
+    case StatusCode::kDataLoss:
+      return kExitPartial;
+    default:
+      return kExitFailed;
+  }
+}
+
+int RunStrobe(int argc, char** argv) {
+  CLI::App app("Strobe looks at profiles of JAX and XLA programs, and records them.", "strobe");
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "strobe " + std::string(api::kVersion));
+  Action action;
+  ServeOptions serve;
+  ListCommandOptions list;
+  InspectOptions inspect;
+  EventsOptions events;
+  CaptureOptions capture;
+  AddServe(app, serve, action);
+  AddList(app, list, action);
+  AddInspect(app, inspect, action);
+  AddEvents(app, events, action);
+  AddCapture(app, capture, action);
+  AddSmall(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // help and version
+  } catch (const CLI::ParseError& error) {
+    return Report(InvalidArgumentError("USAGE", error.what())
+                      .Hint("Type \"strobe --help\" or \"strobe COMMAND --help\"."));
+  }
+  const Result<int> result = action();
+  return result.ok() ? *result : Report(result.status());
+}
+
+}  // namespace strobe::cli

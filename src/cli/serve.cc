@@ -1,0 +1,146 @@
+// strobe serve: the engine, the operations and the server, until a signal comes.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "src/api/app.h"
+#include "src/api/guard.h"
+#include "src/api/openapi.h"
+#include "src/api/server.h"
+#include "src/base/log.h"
+#include "src/cli/command.h"
+#include "src/cli/serve_settings.h"
+#include "src/cli/signals.h"
+#include "src/cli/text.h"
+
+namespace strobe::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string ExecutableDirectory() {
+  std::error_code error;
+  const fs::path path = fs::read_symlink("/proc/self/exe", error);
+  return error ? "" : path.parent_path().string();
+}
+
+Result<std::vector<std::string>> CheckRoots(const std::vector<std::string>& roots) {
+  std::vector<std::string> real;
+  for (const std::string& root : roots) {
+    std::error_code error;
+    const fs::path path = fs::canonical(root, error);
+    if (error) {
+      return NotFoundError("ROOT_NOT_FOUND", "There is no such directory or file.")
+          .Where(root)
+          .Hint("Give a directory that holds plugins/profile, or one profile file.");
+    }
+    real.push_back(path.string());
+  }
+  return real;
+}
+
+Result<engine::EngineOptions> MakeEngineOptions(const ServeOptions& options) {
+  engine::EngineOptions engine_options;
+  STROBE_ASSIGN_OR_RETURN(engine_options.roots, CheckRoots(options.roots));
+  if (!options.no_cache) {
+    engine_options.cache_directory =
+        options.cache_directory.empty()
+            ? DefaultCacheDirectory(Environment("XDG_CACHE_HOME"), Environment("HOME"))
+            : options.cache_directory;
+  }
+  STROBE_ASSIGN_OR_RETURN(engine_options.cache_max_bytes, ParseSizeBytes(options.cache_size));
+  const auto machine_bytes =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  engine_options.memory_budget_bytes = machine_bytes / 2;
+  if (!options.memory.empty()) {
+    STROBE_ASSIGN_OR_RETURN(engine_options.memory_budget_bytes, ParseSizeBytes(options.memory));
+  }
+  engine_options.threads = options.threads > 0
+                               ? options.threads
+                               : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return engine_options;
+}
+
+std::string Announcement(const ListenAddress& listen, uint16_t port) {
+  // A wildcard address is no address to open; the loopback one leads to the same server.
+  std::string host = listen.host;
+  if (host == "0.0.0.0") host = "127.0.0.1";
+  if (host == "::") host = "::1";
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  return fmt::format("Strobe is at http://{}:{}/ (Ctrl-C stops it)\n", host, port);
+}
+
+}  // namespace
+
+Result<int> RunServe(const ServeOptions& options) {
+  // Before any thread starts, so that all of them inherit it.
+  StopSignals signals;
+  SetLogLevel(options.log_level);
+  STROBE_ASSIGN_OR_RETURN(const ListenAddress listen,
+                          ParseListen(options.listen, options.insecure_no_auth));
+  STROBE_ASSIGN_OR_RETURN(engine::EngineOptions engine_options, MakeEngineOptions(options));
+  STROBE_ASSIGN_OR_RETURN(
+      const std::string console_directory,
+      api::FindConsoleDirectory(options.console_directory, Environment("STROBE_CONSOLE_DIR"),
+                                ExecutableDirectory()));
+  const IdMaker ids(SystemClock(), SystemRandom());
+  const std::unique_ptr<engine::Engine> engine =
+      engine::Engine::Create(std::move(engine_options), SystemClock());
+  STROBE_RETURN_IF_ERROR(engine->Refresh());
+  const std::unique_ptr<queue::OperationTable> operations =
+      queue::OperationTable::Create({}, SystemClock(), ids);
+  api::StaticFiles console(console_directory);
+  auto context = std::make_shared<api::AppContext>();
+  context->engine = engine.get();
+  context->operations = operations.get();
+  context->capture = [&ids](const capture::CaptureRequest& request, const CancelToken& cancel,
+                            const std::function<void(const capture::CaptureProgress&)>& progress) {
+    return capture::Capture(request, {.clock = SystemClock(), .ids = ids}, cancel, progress);
+  };
+  context->clock = &SystemClock();
+  context->console = &console;
+  context->capture_default_target = options.capture_target;
+  context->sample = options.sample;
+  context->started_unix_ms = SystemClock().NowUnixMillis();
+  std::atomic<bool> stopping{false};
+  context->draining = [&stopping] { return stopping.load(); };
+  const api::Router router(api::MakeRoutes(context));
+  api::HttpMetrics metrics(context->route_names.size());
+  context->metrics = &metrics;
+  const api::Guard guard(
+      {.listen_address = listen.host, .extra_hosts = AllowedHosts(options.allow_hosts)});
+  STROBE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<api::Server> server,
+      api::Server::Start({.address = listen.host, .port = listen.port}, {.router = router,
+                                                                         .guard = guard,
+                                                                         .metrics = metrics,
+                                                                         .clock = SystemClock(),
+                                                                         .ids = ids}));
+  if (console_directory.empty()) LogWarning("console.missing", {});
+  PrintOut(Announcement(listen, server->port()));
+  const int signal = signals.Wait();
+  LogInfo("server.stopping", {{"signal", signal}});
+  stopping.store(true);
+  signals.LetSecondOneKill();
+  server->Shutdown();
+  LogInfo("server.stopped");
+  return int{kExitOk};
+}
+
+Result<int> RunOpenApi() {
+  auto context = std::make_shared<api::AppContext>();
+  PrintOut(api::OpenApiJson(api::MakeRoutes(context)));
+  return int{kExitOk};
+}
+
+}  // namespace strobe::cli

@@ -1,0 +1,55 @@
+#include "src/cli/serve_settings.h"
+
+#include <unistd.h>
+
+#include <array>
+
+#include "src/api/guard.h"
+#include "src/api/request.h"
+
+namespace strobe::cli {
+
+Result<ListenAddress> ParseListen(std::string_view text, bool insecure_no_auth) {
+  const Status malformed =
+      InvalidArgumentError("LISTEN_MALFORMED", "The address to listen on is not ADDRESS:PORT.")
+          .Where(std::string(text.substr(0, 128)))
+          .Hint("Write for example 127.0.0.1:8080 or [::1]:8080; port 0 takes any free one.");
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return malformed;
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return malformed;
+  }
+  const std::optional<uint32_t> port = api::ParseUint32(text.substr(colon + 1));
+  if (!port || *port > 65535) return malformed;
+  if (host != "localhost" && !api::IsIpLiteral(host)) return malformed;
+  if (!api::IsLoopbackHost(host) && !insecure_no_auth) {
+    return FailedPreconditionError("LISTEN_NOT_LOOPBACK",
+                                   "Other machines could reach this address, and there is no "
+                                   "access control: whoever reaches it sees every profile.")
+        .Where(std::string(text))
+        .Hint(
+            "Listen on 127.0.0.1 and forward the port (ssh -L), or say --insecure-no-auth on a "
+            "network that you trust.");
+  }
+  return ListenAddress{std::string(host), static_cast<uint16_t>(*port)};
+}
+
+std::string DefaultCacheDirectory(const std::string& xdg_cache_home, const std::string& home) {
+  // Relative ones are to be ignored, says the XDG base directory specification.
+  if (xdg_cache_home.starts_with('/')) return xdg_cache_home + "/strobe";
+  if (home.starts_with('/')) return home + "/.cache/strobe";
+  return "";
+}
+
+std::vector<std::string> AllowedHosts(std::vector<std::string> given) {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0') {
+    given.emplace_back(name.data());
+  }
+  return given;
+}
+
+}  // namespace strobe::cli

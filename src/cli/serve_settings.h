@@ -1,0 +1,29 @@
+// What `strobe serve` makes of its settings, apart from starting anything.
+//
+//   STROBE_ASSIGN_OR_RETURN(ListenAddress listen, ParseListen("127.0.0.1:8080", false));
+//
+// Errors: LISTEN_MALFORMED; LISTEN_NOT_LOOPBACK when the address is reachable from other machines
+// and nobody said --insecure-no-auth, because there is no access control yet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/status.h"
+
+namespace strobe::cli {
+
+struct ListenAddress {
+  std::string host;
+  uint16_t port = 0;
+};
+
+Result<ListenAddress> ParseListen(std::string_view text, bool insecure_no_auth);
+// $XDG_CACHE_HOME/strobe, else $HOME/.cache/strobe, else "" (no cache).
+std::string DefaultCacheDirectory(const std::string& xdg_cache_home, const std::string& home);
+// The names given and the machine's own name.
+std::vector<std::string> AllowedHosts(std::vector<std::string> given);
+
+}  // namespace strobe::cli

@@ -1,0 +1,44 @@
+// SIGINT and SIGTERM as something to wait for, instead of a handler.
+//
+//   StopSignals signals;           // in main, before threads start: they inherit the mask
+//   const int signal = signals.Wait();
+//   signals.LetSecondOneKill();    // a second Ctrl-C ends the process at once
+//
+// One object a process.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace strobe::cli {
+
+class StopSignals {
+ public:
+  StopSignals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGINT);
+    sigaddset(&set_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  int Wait() const {
+    int signal = 0;
+    sigwait(&set_, &signal);
+    return signal;
+  }
+  // True as soon as one came; false after the time.
+  bool WaitFor(long timeout_ms) const {
+    const timespec limit{.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1'000'000};
+    return sigtimedwait(&set_, nullptr, &limit) > 0;
+  }
+  void LetSecondOneKill() const { pthread_sigmask(SIG_UNBLOCK, &set_, nullptr); }
+
+ private:
+  sigset_t set_{};
+  sigset_t before_{};
+};
+
+}  // namespace strobe::cli
