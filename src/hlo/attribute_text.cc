@@ -71,10 +71,7 @@ void AppendNamedSharding(const Message& sharding, std::string* out) {
   out->push_back('{');
   AppendMesh(mesh, out);
   const auto dimensions = sharding.All(3);
-  const bool sharded =
-      sharding.Has(5) || std::any_of(dimensions.begin(), dimensions.end(),
-                                     [](std::string_view d) { return Message(d).Has(1); });
-  if (!sharded) {
+  if (dimensions.empty()) {
     out->append(", replicated}");
     return;
   }
