@@ -1,6 +1,7 @@
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { notifyLocation } from '../state/router';
 import TimelinePage from './TimelinePage';
 import { testHost, testLine, testPlane } from './testSession';
 import { encodeTile } from './testTiles';
@@ -147,6 +148,25 @@ describe('the timeline page', () => {
     await act(async () => host.querySelectorAll<HTMLButtonElement>('.tl-toggle[aria-expanded=true]')[1]!.click());
     await until(() => key('open') === '0.0');
     expect(window.__strobeTimeline!.tracks.map((track) => track.id)).toEqual(['h0', '0.0']);
+  });
+
+  it('follows Back, but never its own writes while the view moves on', async () => {
+    await open('?v=1us,8us');
+    await act(async () => {
+      window.history.pushState(null, '', '/s/abc/timeline?v=2us,2us');
+      notifyLocation();
+    });
+    await until(() => window.__strobeTimeline!.view.durationPs === 2_000_000);
+    await press('w');
+    await until(() => key('v') !== '2us,2us');
+    const moved = window.__strobeTimeline!.view;
+    // Another key of the address changes: the view stays.
+    await act(async () => {
+      window.history.pushState(null, '', window.location.href + '&m=all');
+      notifyLocation();
+    });
+    await act(async () => new Promise<void>((done) => void setTimeout(done, 60)));
+    expect(window.__strobeTimeline!.view).toEqual(moved);
   });
 
   it('asks for the lines again until all are decoded', async () => {

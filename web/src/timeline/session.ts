@@ -38,6 +38,8 @@ export class TimelineSession {
   private timer = 0;
   private polls = 0;
   private started = false;
+  private readonly seen = new Map<string, string>(); // what the address said when we last looked
+  private readonly written = new Map<string, string>(); // what we wrote into it last
 
   constructor(
     private readonly sessionId: string, elements: Elements, private readonly store: TimelineStore,
@@ -55,7 +57,7 @@ export class TimelineSession {
       onVersionChanged: () => void this.loadLines(),
       onMoved: () => this.input?.clearHover(),
     });
-    this.navigator = new Navigator(sessionId, this.engine, store, (id) => url.push({ sel: id }));
+    this.navigator = new Navigator(sessionId, this.engine, store, (id) => url.push(this.noteWritten({ sel: id })));
     this.tooltip = new Tooltip(elements.body, async (id) => {
       try {
         return (await this.navigator.detailOf(id, this.stop.signal)).duration_ps;
@@ -91,7 +93,7 @@ export class TimelineSession {
 
   setArea(area: TimeSpan | null): void {
     this.store.set({ area });
-    this.url.push({ area: area === null ? null : `${formatExactTime(area.startPs)},${formatExactTime(area.endPs - area.startPs)}` });
+    this.url.push(this.noteWritten({ area: area === null ? null : `${formatExactTime(area.startPs)},${formatExactTime(area.endPs - area.startPs)}` }));
   }
 
   /** Escape: the topmost thing only. False when there was nothing to close. */
@@ -146,6 +148,7 @@ export class TimelineSession {
   /** The view that the address describes; once, when the lines are known. */
   private restore(): void {
     this.started = true;
+    for (const key of ['v', 'sel', 'q', 'open', 'area']) this.seen.set(key, readKey(key) ?? '');
     const { engine, navigator } = this;
     const view = viewFromText(readKey('v') ?? '');
     if (view !== null) engine.jump(view);
@@ -158,32 +161,45 @@ export class TimelineSession {
     if (query !== null) navigator.search(query);
   }
 
-  /** Back and Forward: take what differs. */
+  /** Back and Forward: take what somebody else changed. What we wrote ourselves comes back here too and is no news. */
   followUrl(): void {
     if (!this.started) return;
     const { engine, navigator, store } = this;
-    const view = viewFromText(readKey('v') ?? '');
-    if (view !== null && viewToText(view) !== viewToText(engine.motion.target)) engine.glide(view);
-    const selection = readKey('sel');
-    if (selection !== store.get().selection) navigator.select(selection, { push: false });
-    const query = readKey('q') ?? '';
-    if (query !== store.get().query) navigator.search(query);
-    const toggled = readKey('open') ?? '';
-    if (toggled !== toggledToText(engine.toggledIds)) engine.setToggled(toggledFromText(toggled));
-    const area = areaFromText(readKey('area'));
-    const known = store.get().area;
-    if (area?.startPs !== known?.startPs || area?.endPs !== known?.endPs) store.set({ area });
+    this.ifChanged('v', (text) => {
+      const view = viewFromText(text);
+      if (view !== null) engine.glide(view);
+    });
+    this.ifChanged('sel', (text) => navigator.select(text === '' ? null : text, { push: false }));
+    this.ifChanged('q', (text) => {
+      if (text !== store.get().query) navigator.search(text);
+    });
+    this.ifChanged('open', (text) => engine.setToggled(toggledFromText(text)));
+    this.ifChanged('area', (text) => store.set({ area: areaFromText(text) }));
+  }
+
+  private ifChanged(key: string, apply: (text: string) => void): void {
+    const text = readKey(key) ?? '';
+    if (text === this.seen.get(key)) return;
+    this.seen.set(key, text);
+    if (text === this.written.get(key)) return;
+    this.written.set(key, text);
+    apply(text);
+  }
+
+  private noteWritten(changes: Readonly<Record<string, string | null>>): Readonly<Record<string, string | null>> {
+    for (const [key, value] of Object.entries(changes)) this.written.set(key, value ?? '');
+    return changes;
   }
 
   private writeUrl(): void {
     if (!this.started) return;
     const { engine } = this;
     const top = engine.layout.tracks[engine.layout.indexAt(engine.scrollPx)];
-    this.url.replaceSoon({
+    this.url.replaceSoon(this.noteWritten({
       v: viewToText(engine.view),
       open: toggledToText(engine.toggledIds),
       top: top === undefined || engine.scrollPx === 0 ? null : `${top.id},${engine.scrollPx - top.y}`,
-    });
+    }));
   }
 }
 
