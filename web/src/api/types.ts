@@ -80,6 +80,8 @@ export interface HostCompleteness {
   events_beyond_window: number | null;
   events_overlapping: number | null;
   events_negative: number | null;
+  events_saturated?: number | null; // Times beyond 2^63 ps.
+  events_aggregated?: number | null; // Stand for several runs each.
   missing_metadata: number | null;
   errors: string[];
   warnings: string[];

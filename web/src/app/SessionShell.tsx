@@ -57,12 +57,20 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
     }
     shownUnfinished.current = unfinished;
   }, [versionNow, shownVersion, unfinished]);
+
+  // Not one file is whole yet: what was asked meanwhile failed, so it is asked again when that is over.
+  const notWholeYet = detail?.state === 'writing' && detail.load.stage === 'failed';
+  const wasNotWhole = useRef(false);
+  useEffect(() => {
+    if (wasNotWhole.current && !notWholeYet) setReloads((n) => n + 1);
+    wasNotWhole.current = notWholeYet;
+  }, [notWholeYet]);
   const stale = shownVersion !== null && versionNow !== null && versionNow !== shownVersion && !unfinished && !shownUnfinished.current;
   const readable = detail === null || (detail.state !== 'damaged' && detail.state !== 'empty');
 
   // Both leave together with the first question about the session; the server answers when it has read enough. On the
   // timeline they wait until everything is read, so that the first picture has the server to itself.
-  const wanted = tool !== 'timeline' || (detail !== null && !loading);
+  const wanted = !notWholeYet && (tool !== 'timeline' || (detail !== null && !loading));
   const overview = useResource(wanted && readable ? `overview/${sessionId}/${reloads}` : null, (signal) => api.overview(sessionId, { signal }));
   const completeness = useResource(wanted ? `completeness/${sessionId}/${reloads}` : null, (signal) => api.completeness(sessionId, { signal }));
 
@@ -126,6 +134,13 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
         ) : polled.error && !detail ? (
           <div className="page" id="page" tabIndex={-1}>
             <ErrorNotice what="The session could not be opened." error={polled.error} onRetry={polled.reload} />
+          </div>
+        ) : notWholeYet ? (
+          <div className="page" id="page" tabIndex={-1}>
+            <div className="notice" role="status">
+              <Icon name="writing" />
+              <div className="grow">This session is still being written. It opens by itself as soon as a file is whole.</div>
+            </div>
           </div>
         ) : tool === 'overview' ? (
           <OverviewPage sessionId={sessionId} detail={detail} overview={overview} completeness={completeness} />

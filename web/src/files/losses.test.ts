@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Completeness, HostCompleteness } from '../api/types';
-import { hostsSentence, lossesOf, whatArrived } from './losses';
+import { asClause, hostsSentence, lossesOf, whatArrived } from './losses';
 
 const host = (changes: Partial<HostCompleteness> = {}): HostCompleteness => ({
   host: 'host0', file: 'host0.xplane.pb', size_bytes: 2048, readable_bytes: 2048, content_hash: null, state: 'complete', window: null, clock_offset_ps: 0, events: 10, lines: 2, planes: 1,
@@ -29,6 +29,10 @@ describe('losses', () => {
   });
   it('do not tell the same reason twice', () => {
     expect(lossesOf(record({ state: 'partial', reasons: ['host0: cut off after 1 of 2'], hosts: [host({ readable_bytes: 1 })] }))).toHaveLength(1);
+  });
+  it('a sentence of the server fits into ours', () => {
+    expect(asClause('The profile does not say.')).toBe('the profile does not say');
+    expect(asClause('XSpace says so')).toBe('XSpace says so');
   });
   it('an unknown count is not a zero', () => {
     expect(whatArrived(record({ hosts: [host({ events: null })] }))).toBe('Files of 1 host');

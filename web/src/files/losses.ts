@@ -23,6 +23,7 @@ function lossesOfHost(host: HostCompleteness): Loss[] {
   }
   for (const text of host.errors) add(`the profiler reported: ${text.replace(/\.$/, '')}`, true);
   add(countLoss(host.missing_metadata, 'event has no name in the file', 'events have no name in the file'), true);
+  add(countLoss(host.events_saturated ?? null, 'event has a time beyond what can be counted and was cut', 'events have times beyond what can be counted and were cut'), true);
   add(countLoss(host.events_beyond_window, 'event lies outside the recorded window', 'events lie outside the recorded window'), false);
   add(countLoss(host.events_overlapping, 'event overlaps its neighbour impossibly', 'events overlap their neighbours impossibly'), false);
   add(countLoss(host.events_negative, 'event begins before time zero or has a negative length', 'events begin before time zero or have a negative length'), false);
@@ -67,8 +68,14 @@ export function whatArrived(record: Completeness): string {
   return `${plural(events, 'event')} in ${plural(lines, 'line')} of ${plural(planes, 'plane')} from ${hosts}`;
 }
 
+// A sentence of the server inside one of ours: no capital, no full stop. Names and abbreviations keep their capitals.
+export function asClause(text: string): string {
+  const clause = text.replace(/[.\s]+$/, '');
+  return /^[A-Z][a-z]*\b/.test(clause) ? clause[0]!.toLowerCase() + clause.slice(1) : clause;
+}
+
 export function hostsSentence(record: Completeness): string {
   if (record.hosts_expected !== null) return `${formatCount(record.hosts_received)} of ${formatCount(record.hosts_expected)} hosts received`;
-  const reason = record.hosts_expected_reason ? `; ${record.hosts_expected_reason}` : '';
+  const reason = record.hosts_expected_reason ? `; ${asClause(record.hosts_expected_reason)}` : '';
   return `${plural(record.hosts_received, 'host')} received${reason}`;
 }

@@ -107,6 +107,7 @@ describe('clock and names', () => {
   it('refuses an origin that is no number', () => expect(formatOrigin('soon')).toBe(unknown));
   it("reads JAX's session names as a time", () => {
     expect(sessionLabel('2026_11_29_14_31_00')).toBe('2026-11-29 14:31:00');
+    expect(sessionLabel('2026_11_29_23_35_58_580_c5e3')).toBe('2026-11-29 23:35:58.580');
     expect(sessionLabel('before_fix')).toBe('before_fix');
   });
   it('keeps head and tail of a long name', () => {

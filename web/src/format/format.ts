@@ -219,10 +219,10 @@ export function formatOrigin(unixNs: string | null | undefined): string {
   return `${formatClock(ms)}.${pad(Math.abs(ms % 1000), 3)}`;
 }
 
-// JAX names sessions 2026_11_29_14_31_00: that reads as a time of day.
+// JAX names sessions 2026_11_29_14_31_00, our captures add milliseconds and four random letters: that reads as a time.
 export function sessionLabel(name: string): string {
-  const match = /^(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)$/.exec(name);
-  return match ? `${match[1]}-${match[2]}-${match[3]} ${match[4]}:${match[5]}:${match[6]}` : name;
+  const match = /^(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)(?:_(\d{3})_[0-9a-f]{4})?$/.exec(name);
+  return match ? `${match[1]}-${match[2]}-${match[3]} ${match[4]}:${match[5]}:${match[6]}${match[7] ? '.' + match[7] : ''}` : name;
 }
 
 // ---- names ---------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ export function shortHosts(hosts: readonly string[]): Map<string, string> {
 }
 
 function shortName(plane: string): string {
-  return plane.replace(/^\/device:/, '');
+  return plane.replace(/^\/(device|host):/, '');
 }
 
 function deviceTitle(device: OverviewDevice): string {

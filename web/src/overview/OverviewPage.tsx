@@ -1,7 +1,7 @@
 // First answers about a session: how long, on what, how busy, which steps, which operations, and what is missing.
 import type { Completeness, Overview, SessionDetail } from '../api/types';
 import { Losses, sizeSentence } from '../files/FilesPage';
-import { hostsSentence, lossesOf, whatArrived } from '../files/losses';
+import { hostsSentence, type Loss, lossesOf, whatArrived } from '../files/losses';
 import { exactBytes, exactCount, exactTime, formatBytes, formatCount, formatOrigin, formatTime, plural, significant, timeParts, timeUnit, unknown } from '../format/format';
 import { sessionPath } from '../state/router';
 import { Icon } from '../ui/Icon';
@@ -150,7 +150,7 @@ function RunFacts({ sessionId, detail, overview, record }: FactsProps) {
             losses.length === 0 ? (
               record.state === 'complete' ? 'none found' : record.state
             ) : (
-              <span className={losses.some((loss) => loss.severe) ? 'warn' : undefined}>{plural(losses.length, 'entry', 'entries')}</span>
+              <LossCount losses={losses} />
             )
           ) : (
             <Skeleton width={60} />
@@ -166,6 +166,19 @@ function RunFacts({ sessionId, detail, overview, record }: FactsProps) {
         </Fact>
       </dl>
     </section>
+  );
+}
+
+function LossCount({ losses }: { losses: readonly Loss[] }) {
+  const severe = losses.filter((loss) => loss.severe).length;
+  const odd = losses.length - severe;
+  const remarks = odd > 0 ? plural(odd, 'remark') : '';
+  if (severe === 0) return <>none found, {remarks},</>;
+  return (
+    <span className="warn">
+      {plural(severe, 'loss', 'losses')}
+      {remarks && `, ${remarks}`}
+    </span>
   );
 }
 

@@ -45,7 +45,13 @@ export function Steps({ sessionId, overview }: { sessionId: string; overview: Ov
       )}
       {overview && !steps && (
         <p className="panel-note">
-          {overview.steps_reason ?? 'The profile marks no steps.'} Wrap each step in <code>jax.profiler.StepTraceAnnotation("train", step_num=i)</code> to see them here.
+          {overview.steps_reason ?? 'The profile marks no steps.'}
+          {!overview.steps_reason?.includes('StepTraceAnnotation') && (
+            <>
+              {' '}
+              Wrap each step in <code>jax.profiler.StepTraceAnnotation("train", step_num=i)</code> to see them here.
+            </>
+          )}
         </p>
       )}
       {steps && steps.items.length > 0 && <StepBars sessionId={sessionId} items={steps.items} meanPs={steps.mean_ps} />}

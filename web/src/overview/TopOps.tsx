@@ -215,7 +215,7 @@ function OpRow({ op, units, mostShare, current, to, onPoint }: OpRowProps) {
         {category.label}
       </td>
       <td className="c-source mono text2" title={op.source ?? 'The profile names no source line.'}>
-        {op.source ?? unknown}
+        {op.source === null ? unknown : op.source.slice(op.source.lastIndexOf('/') + 1)}
       </td>
       <td className="number c-share">
         <span className="share-cell">
