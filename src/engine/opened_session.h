@@ -45,6 +45,7 @@ struct EngineParts {
 // The pyramids of one line, made when first needed.
 struct LinePyramids {
   std::once_flag once;
+  std::atomic<bool> ready{false};
   std::vector<timeline::RowPyramid> rows;
 };
 

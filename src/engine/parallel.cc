@@ -5,12 +5,16 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 namespace strobe::engine {
 namespace {
 
-// More helpers than any machine has cores would only wait in the queue.
-constexpr size_t kMaxHelpers = 64;
+// More helpers than the machine has cores would only wait in the queue.
+size_t MaxHelpers() {
+  static const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return cores;
+}
 
 // Lives until the last helper has looked at it, which may be after the call returned.
 struct Shared {
@@ -39,7 +43,7 @@ void ParallelFor(Executor* executor, Executor::Priority priority, size_t count,
   const auto shared = std::make_shared<Shared>();
   shared->work = &work;
   shared->count = count;
-  const size_t helpers = executor == nullptr ? 0 : std::min(count - 1, kMaxHelpers);
+  const size_t helpers = executor == nullptr ? 0 : std::min(count - 1, MaxHelpers());
   for (size_t h = 0; h < helpers; ++h) {
     // A full queue only means that the caller does more of it.
     if (!executor->Submit(priority, [shared] { shared->Run(); }).ok()) break;

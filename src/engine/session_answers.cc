@@ -35,6 +35,10 @@ Result<std::string> ContentHash(const xplane::SessionFile& file, const xplane::P
 }  // namespace
 
 Status SessionState::DecodeAll(const CancelToken& cancel) {
+  {
+    std::lock_guard lock(load_mutex_);
+    if (loaded_whole_) return cancel.Check();
+  }
   ParallelFor(parts_->executor, Executor::Priority::kInteractive, load_order_.size(),
               [&](size_t i) {
                 if (cancel.cancelled()) return;
@@ -145,8 +149,12 @@ Result<std::shared_ptr<const std::string>> SessionState::EncodeChunk(uint32_t h,
   }
   const std::vector<uint32_t>& order = host.views[p]->order;
   const size_t count = std::min(timeline::kLinesPerChunk, order.size() - first);
-  ParallelFor(parts_->executor, Executor::Priority::kInteractive, count, [&](size_t i) {
-    if (!cancel.cancelled()) Pyramids(host, p, order[first + i]);
+  std::vector<uint32_t> cold;
+  for (size_t i = 0; i < count; ++i) {
+    if (!host.views[p]->pyramids[order[first + i]].ready) cold.push_back(order[first + i]);
+  }
+  ParallelFor(parts_->executor, Executor::Priority::kInteractive, cold.size(), [&](size_t i) {
+    if (!cancel.cancelled()) Pyramids(host, p, cold[i]);
   });
   STROBE_RETURN_IF_ERROR(cancel.Check());
 
@@ -192,6 +200,7 @@ std::span<const timeline::RowPyramid> SessionState::Pyramids(const HostState& ho
       bytes += sizeof(timeline::RowPyramid) + pyramids.rows.back().resident_bytes();
     }
     pyramid_bytes_ += bytes;
+    pyramids.ready = true;
   });
   return pyramids.rows;
 }

@@ -160,8 +160,10 @@ class RowEncoder {
   // asks the memory for what the next one needs, instead of waiting for it cell by cell.
   void EncodeDense(EventRange range) {
     const uint64_t first_cell = CellOf(range.first);
-    const uint32_t cells = static_cast<uint32_t>(CellOf(range.last - 1) - first_cell) + 1;
-    STROBE_CHECK(cells <= kTileCells);
+    const uint64_t last_cell = CellOf(range.last - 1);
+    // Only a row that is not in time order gets here with other cells than the tile has.
+    if (first_cell > last_cell || last_cell >= kTileCells) return EncodeSparse(range);
+    const uint32_t cells = static_cast<uint32_t>(last_cell - first_cell) + 1;
     FindBlocks(range, first_cell, cells);
     FindCells(range, first_cell, cells);
     for (uint32_t c = 0; c < cells; ++c) {

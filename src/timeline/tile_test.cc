@@ -209,6 +209,28 @@ TEST(TileTest, TimesNearTheEndOfInt64DoNotOverflow) {
   }
 }
 
+TEST(TileTest, RowsThatBreakTheirPromiseGiveATileAllTheSame) {
+  const auto metadata = Names({"a", "b"});
+  SeededRandom random(17);
+  for (int round = 0; round < 30; ++round) {
+    std::vector<EventForTest> events;
+    for (int e = 0; e < 30'000; ++e) {
+      const int64_t start = static_cast<int64_t>(random.Next() >> (2 + random.Next() % 50));
+      events.push_back({random.Next() % 2 == 0 ? start : -start,
+                        static_cast<int64_t>(random.Next() >> (2 + random.Next() % 50)),
+                        static_cast<uint32_t>(random.Next() % 4)});
+    }
+    LineForTest line;
+    line.AddRow(events);
+    const TileLine tile_line = line.AsTileLine(metadata);
+    for (const int level : {10, 20, 40, 55, 62}) {
+      for (const int64_t index : {-1, 0, 1}) {
+        MustRead(EncodeTile({.level = level, .index = index}, {&tile_line, 1}));
+      }
+    }
+  }
+}
+
 TEST(TileTest, RefusesAddressesOutsideOfTheFormat) {
   EXPECT_EQ(EncodeTile({.level = 9, .index = 0}, {}).status().name(), "TILE_LEVEL");
   EXPECT_EQ(EncodeTile({.level = 63, .index = 0}, {}).status().name(), "TILE_LEVEL");
