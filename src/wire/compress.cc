@@ -157,9 +157,12 @@ Status Inflater::GzipMember(inflate_state* state, size_t* at) {
     state->next_out = reinterpret_cast<uint8_t*>(buffer_.get());
     state->avail_out = kBufferBytes;
     const int code = isal_inflate(state);
-    const size_t made = kBufferBytes - state->avail_out;
-    STROBE_RETURN_IF_ERROR(Flush(made, *at - state->avail_in));
+    const size_t made = kBufferBytes - std::min<size_t>(state->avail_out, kBufferBytes);
+    // On some damaged input ISA-L counts below zero; nothing it says afterwards can be used.
+    const bool counted = state->avail_in <= before;
+    STROBE_RETURN_IF_ERROR(Flush(made, counted ? *at - state->avail_in : *at));
     if (code != ISAL_DECOMP_OK) return Corrupt(IsalErrorText(code));
+    if (!counted) return Corrupt("the decoder lost its place");
     const bool stuck = made == 0 && state->avail_in == before;
     if (stuck && state->block_state != ISAL_BLOCK_FINISH) {
       if (*at - state->avail_in >= input_.size()) return Truncated();

@@ -292,6 +292,21 @@ TEST(GzipTest, HeaderFieldsAndTrailingZerosAreFine) {
   EXPECT_TRUE(outcome.text == text + text);
 }
 
+// Found by the fuzzer: ISA-L answers with more input left than it was given.
+TEST(GzipTest, DamageNearTheEndKeepsTheCountsRight) {
+  const std::string bytes(
+      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x65\x8f\x31\x0e\x03\x31\x08\x04\xbf\x92"
+      "\x27\xc4\xd8\x06\xac\xbc\xc7\x6d\xaa\xe8\xde\x7f\x51\xc4\x6c\x11\x57\x20\x60\x77"
+      "\x87\x7d\xed\xf7\xe7\xf1\x7c\xed\x5f\x6d\x55\x47\xd5\xc5\xdc\xab\xb1\x59\x4d\x67"
+      "\x5b\xb8\x71\x44\x89\x4b\x47\xc4\x66\x44\x35\x61\xec\x38\x45\xe3",
+      76);
+  const Outcome outcome = Decode(Compression::kGzip, bytes);
+  ASSERT_TRUE(outcome.status.ok());
+  EXPECT_EQ(outcome.inflated.problem.name(), "COMPRESS_CORRUPT");
+  EXPECT_EQ(outcome.inflated.output_bytes, outcome.text.size());
+  EXPECT_LE(outcome.inflated.input_bytes, bytes.size());
+}
+
 TEST(GzipTest, CompressesForAnyReader) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{70'000}, size_t{1'500'000}}) {
     for (const std::string& text : {SomeText(size), Noise(size)}) {
