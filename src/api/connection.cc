@@ -480,7 +480,7 @@ class ConnectionImpl final : public Connection,
   }
 
   void EndStream(bool failed) {
-    pipe_->Abandon();
+    if (failed) pipe_->Abandon();
     pipe_ = nullptr;
     UnwatchClient();
     EndExchange(failed || wire_.close || shared_->draining.load());

@@ -61,6 +61,11 @@ std::string FindSessionId(engine::Engine& engine, const std::string& session_pat
 
 Status RunCapture(const Context& context, const capture::CaptureRequest& request,
                   queue::OperationHandle& handle) {
+  handle.Update([&request](OperationState& state) {
+    state.stage = capture::TargetStateName(capture::TargetState::kConnecting);
+    state.progress_total = static_cast<uint64_t>(request.duration_ms);
+    state.progress_unit = "ms";
+  });
   const Result<capture::CaptureResult> result = context->capture(
       request, handle.cancel(), [&handle](const capture::CaptureProgress& progress) {
         handle.Update([&progress](OperationState& state) {

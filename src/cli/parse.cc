@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "src/api/app.h"
+#include "src/base/log.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
 
@@ -175,6 +176,8 @@ int RunStrobe(int argc, char** argv) {
     return Report(InvalidArgumentError("USAGE", error.what())
                       .Hint("Type \"strobe --help\" or \"strobe COMMAND --help\"."));
   }
+  // Commands print what matters themselves; `serve` sets its own level.
+  SetLogLevel("warning");
   const Result<int> result = action();
   return result.ok() ? *result : Report(result.status());
 }

@@ -26,9 +26,9 @@ Result<ListenAddress> ParseListen(std::string_view text, bool insecure_no_auth) 
   if (!port || *port > 65535) return malformed;
   if (host != "localhost" && !api::IsIpLiteral(host)) return malformed;
   if (!api::IsLoopbackHost(host) && !insecure_no_auth) {
-    return FailedPreconditionError("LISTEN_NOT_LOOPBACK",
-                                   "Other machines could reach this address, and there is no "
-                                   "access control: whoever reaches it sees every profile.")
+    return InvalidArgumentError("LISTEN_NOT_LOOPBACK",
+                                "Other machines could reach this address, and there is no "
+                                "access control: whoever reaches it sees every profile.")
         .Where(std::string(text))
         .Hint(
             "Listen on 127.0.0.1 and forward the port (ssh -L), or say --insecure-no-auth on a "
