@@ -19,6 +19,9 @@
 #include <string>
 #include <string_view>
 
+#include "src/base/utf8.h"
+#include "src/base/utf8.h"  // IWYU pragma: export
+
 namespace strobe {
 
 class JsonWriter {
@@ -57,10 +60,5 @@ class JsonWriter {
   bool after_key_ = false;
   int depth_ = 0;
 };
-
-// Copies `text`, with U+FFFD in place of every byte that is not part of valid UTF-8.
-std::string ToValidUtf8(std::string_view text);
-// Length of the valid UTF-8 sequence at the start of `text` (1-4), or 0 when it is not one.
-size_t ValidUtf8Length(std::string_view text);
 
 }  // namespace strobe
