@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "src/base/json_writer.h"
 #include "src/timeline/rows.h"
 #include "src/timeline/tile_names.h"
 
@@ -130,7 +129,9 @@ class RowEncoder {
     }
     // Names last: by now the lines that Push asked for are there.
     for (size_t r = first_rect; r < out_->rects.size(); ++r) {
-      out_->rects[r].name = names_->IndexOf(columns_.name[out_->rects[r].event]);
+      const uint32_t name = columns_.name[out_->rects[r].event];
+      const std::span<const uint8_t> categories = line_.category_of_metadata;
+      out_->rects[r].name = names_->IndexOf(name, name < categories.size() ? categories[name] : 0);
     }
     out_->rows.resize(out_->rects.size(), row_);
   }
@@ -371,7 +372,7 @@ Result<std::string> EncodeTile(const TileRequest& request, std::span<const TileL
          .first_rect = first_rect,
          .rect_total = static_cast<uint32_t>(sections.rects.size()) - first_rect});
   }
-  if (!lines.empty()) names.Finish(*lines[0].metadata, lines[0].category_of_metadata);
+  if (!lines.empty()) names.Finish(*lines[0].metadata);
   return Assemble(request, sections, names);
 }
 

@@ -1,8 +1,6 @@
 #include "src/timeline/tile_names.h"
 
-#include <algorithm>
-
-#include "src/base/json_writer.h"
+#include "src/base/utf8.h"
 #include "src/timeline/tile.h"
 
 namespace strobe::timeline {
@@ -15,7 +13,7 @@ constexpr size_t kMaxNameBytes = 256;
 constexpr size_t kMaxOwnNames = kMaxTileNames - 1;
 constexpr std::string_view kMoreNames = "\xE2\x80\xA6";
 
-size_t HashOf(uint32_t value) { return (value * 0x9E3779B97F4A7C15ULL) >> 40; }
+size_t HashOf(uint64_t value) { return (value * 0x9E3779B97F4A7C15ULL) >> 40; }
 
 // Valid UTF-8 of at most kMaxNameBytes, cut between characters.
 std::string ShortName(std::string_view name) {
@@ -31,22 +29,20 @@ std::string ShortName(std::string_view name) {
 
 TileNames::TileNames() : slots_(kFirstSlots) {}
 
-uint16_t TileNames::Find(uint32_t metadata_index) {
-  metadata_index = std::min(metadata_index, kNone - 1);
+uint16_t TileNames::Find(uint64_t key) {
   const size_t mask = slots_.size() - 1;
-  size_t at = HashOf(metadata_index) & mask;
-  while (slots_[at].metadata != kNone && slots_[at].metadata != metadata_index)
-    at = (at + 1) & mask;
-  last_metadata_ = metadata_index;
-  if (slots_[at].metadata == metadata_index) return last_index_ = slots_[at].index;
-  if (metadata_of_name_.size() >= kMaxOwnNames) {
+  size_t at = HashOf(key) & mask;
+  while (slots_[at].key != kNone && slots_[at].key != key) at = (at + 1) & mask;
+  last_key_ = key;
+  if (slots_[at].key == key) return last_index_ = slots_[at].index;
+  if (key_of_name_.size() >= kMaxOwnNames) {
     overflow_ = true;
     return last_index_ = static_cast<uint16_t>(kMaxOwnNames);
   }
-  last_index_ = static_cast<uint16_t>(metadata_of_name_.size());
-  slots_[at] = {metadata_index, last_index_};
-  metadata_of_name_.push_back(metadata_index);
-  if (metadata_of_name_.size() * 2 > slots_.size()) Grow();
+  last_index_ = static_cast<uint16_t>(key_of_name_.size());
+  slots_[at] = {key, last_index_};
+  key_of_name_.push_back(key);
+  if (key_of_name_.size() * 2 > slots_.size()) Grow();
   return last_index_;
 }
 
@@ -55,25 +51,25 @@ void TileNames::Grow() {
   old.swap(slots_);
   const size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {
-    if (slot.metadata == kNone) continue;
-    size_t at = HashOf(slot.metadata) & mask;
-    while (slots_[at].metadata != kNone) at = (at + 1) & mask;
+    if (slot.key == kNone) continue;
+    size_t at = HashOf(slot.key) & mask;
+    while (slots_[at].key != kNone) at = (at + 1) & mask;
     slots_[at] = slot;
   }
 }
 
-void TileNames::Finish(const std::vector<xplane::EventMetadata>& metadata,
-                       std::span<const uint8_t> category_of_metadata) {
-  entries_.reserve(metadata_of_name_.size() + 1);
+void TileNames::Finish(const std::vector<xplane::EventMetadata>& metadata) {
+  entries_.reserve(key_of_name_.size() + 1);
   const auto add = [this](std::string_view name, uint8_t category) {
     entries_.push_back({.offset = static_cast<uint32_t>(text_.size()),
                         .length = static_cast<uint16_t>(name.size()),
                         .category = category});
     text_ += name;
   };
-  for (const uint32_t index : metadata_of_name_) {
+  for (const uint64_t key : key_of_name_) {
+    const auto index = static_cast<uint32_t>(key);
     const std::string name = index < metadata.size() ? ShortName(metadata[index].label()) : "";
-    add(name, index < category_of_metadata.size() ? category_of_metadata[index] : 0);
+    add(name, static_cast<uint8_t>(key >> 32));
   }
   if (overflow_) add(kMoreNames, 0);
 }

@@ -1,15 +1,15 @@
-// The name table of one tile: every name once, in the order of first use.
+// The name table of one tile: every name once for each category it is shown in, in the order of
+// first use. The same metadata can be an operation on one line and a marker on another.
 //
 //   TileNames names;
-//   rect.name = names.IndexOf(metadata_index);
-//   names.Finish(plane.event_metadata, categories);     // fills entries() and text()
+//   rect.name = names.IndexOf(metadata_index, category);
+//   names.Finish(plane.event_metadata);                 // fills entries() and text()
 //
 // Cost: a hash probe a rectangle, nothing for runs of the same name. Limit: kMaxTileNames; what
 // does not fit shares the last entry, "…".
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -28,30 +28,31 @@ class TileNames {
   static_assert(sizeof(Entry) == 8);
 
   TileNames();
-  uint16_t IndexOf(uint32_t metadata_index) {
-    if (metadata_index == last_metadata_) return last_index_;
-    return Find(metadata_index);
+  uint16_t IndexOf(uint32_t metadata_index, uint8_t category) {
+    const uint64_t key = uint64_t{category} << 32 | metadata_index;
+    if (key == last_key_) return last_index_;
+    return Find(key);
   }
-  // Metadata indices beyond the tables get an empty name of category 0.
-  void Finish(const std::vector<xplane::EventMetadata>& metadata,
-              std::span<const uint8_t> category_of_metadata);
+  // Metadata indices beyond the table get an empty name.
+  void Finish(const std::vector<xplane::EventMetadata>& metadata);
 
   const std::vector<Entry>& entries() const { return entries_; }
   const std::string& text() const { return text_; }
 
  private:
-  uint16_t Find(uint32_t metadata_index);
+  uint16_t Find(uint64_t key);
   void Grow();
 
-  static constexpr uint32_t kNone = 0xffffffff;
+  // A key is the category above the metadata index; no category is so large.
+  static constexpr uint64_t kNone = UINT64_MAX;
   struct Slot {
-    uint32_t metadata = kNone;
+    uint64_t key = kNone;
     uint16_t index = 0;
   };
   std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
-  std::vector<uint32_t> metadata_of_name_;
+  std::vector<uint64_t> key_of_name_;
   bool overflow_ = false;
-  uint64_t last_metadata_ = UINT64_MAX;  // equal to no index
+  uint64_t last_key_ = kNone;
   uint16_t last_index_ = 0;
   std::vector<Entry> entries_;
   std::string text_;

@@ -365,5 +365,28 @@ TEST(TileReaderTest, RefusesWhatIsNoTile) {
   }
 }
 
+// A module line before an op line once made all operations look like markers.
+TEST(TileTest, GivesANameTheCategoryOfItsOwnLine) {
+  const auto metadata = Names({"jit_f", "fusion.1"});
+  LineForTest modules;
+  modules.AddRow({{.start_ps = 0, .duration_ps = 900, .name = 0}});
+  LineForTest ops;
+  ops.AddRow({{.start_ps = 10, .duration_ps = 300, .name = 1},
+              {.start_ps = 400, .duration_ps = 300, .name = 0}});
+  const std::vector<uint8_t> markers = {9, 9};
+  const std::vector<uint8_t> categories = {0, 2};
+  const TileLine lines[] = {modules.AsTileLine(metadata, markers, 0),
+                            ops.AsTileLine(metadata, categories, 1)};
+  const DecodedTile tile = MustRead(EncodeTile({.level = 10, .index = 0}, lines));
+  ASSERT_EQ(tile.lines.size(), 2u);
+  ASSERT_EQ(tile.lines[0].rects.size(), 1u);
+  EXPECT_EQ(tile.lines[0].rects[0].category, 9);
+  ASSERT_EQ(tile.lines[1].rects.size(), 2u);
+  EXPECT_EQ(tile.lines[1].rects[0].name, "fusion.1");
+  EXPECT_EQ(tile.lines[1].rects[0].category, 2);
+  EXPECT_EQ(tile.lines[1].rects[1].name, "jit_f");
+  EXPECT_EQ(tile.lines[1].rects[1].category, 0);
+}
+
 }  // namespace
 }  // namespace strobe::timeline
