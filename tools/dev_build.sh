@@ -31,8 +31,7 @@ build_release() {
 
 build_console() {
   local stamp="$ROOT/build/console.stamp" want
-  want="$(find web/src web/public web/index.html web/vite.config.ts web/package.json web/package-lock.json -type f -print0 2>/dev/null |
-    sort -z | xargs -0 sha256sum | sha256sum)"
+  want="$(find web -name node_modules -prune -o -type f -not -path 'web/dev/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum)"
   if [ ! -f build/console/index.html ] || [ "$(cat "$stamp" 2>/dev/null)" != "$want" ]; then
     setup_npm
     say "building the console"
