@@ -39,6 +39,23 @@ bool Exists(const std::string& path) {
   return lstat(path.c_str(), &info) == 0;
 }
 
+// `path` and those above it that do not exist yet, the innermost first.
+std::vector<std::string> MissingDirectories(std::filesystem::path path) {
+  std::vector<std::string> missing;
+  while (!path.empty() && !Exists(path.string())) {
+    missing.push_back(path.string());
+    if (path == path.parent_path()) break;
+    path = path.parent_path();
+  }
+  return missing;
+}
+
+void RemoveEmpty(const std::vector<std::string>& innermost_first) {
+  for (const std::string& path : innermost_first) {
+    if (rmdir(path.c_str()) != 0 && errno != ENOENT) return;  // somebody uses it
+  }
+}
+
 }  // namespace
 
 Result<SessionWriter> SessionWriter::Prepare(const std::string& root, const std::string& run,
@@ -54,12 +71,17 @@ Result<SessionWriter> SessionWriter::Prepare(const std::string& root, const std:
   const std::string below_root =
       run.empty() ? std::string(kProfileDirectory) : run + "/" + std::string(kProfileDirectory);
   const std::string parent = (std::filesystem::path(absolute) / below_root).string();
+  std::vector<std::string> made = MissingDirectories(parent);
   std::filesystem::create_directories(parent, error);
-  if (error) return BadRoot(root, error.message());
+  if (error) {
+    RemoveEmpty(made);
+    return BadRoot(root, error.message());
+  }
   if (access(parent.c_str(), W_OK | X_OK) != 0) {
     return BadRoot(root, std::generic_category().message(errno));
   }
   SessionWriter writer(parent, below_root, ids);
+  writer.made_above_ = std::move(made);
   writer.NameSession(session.empty() ? ids.MakeSessionName() : session);
   if (!session.empty() && Exists(writer.session_path_)) {
     return AlreadyExistsError("CAPTURE_SESSION_EXISTS",
@@ -82,6 +104,13 @@ Status SessionWriter::MakeSessionDirectory() {
     if (mkdir(session_path_.c_str(), kDirectoryPermissions) == 0) {
       made_directory_ = true;
       return OkStatus();
+    }
+    if (errno == ENOENT) {
+      // Whoever made the parent found nothing to keep in it and took it away.
+      std::error_code error;
+      std::filesystem::create_directories(parent_, error);
+      if (!error) continue;
+      errno = error.value();
     }
     if (errno != EEXIST) {
       return ErrnoError("CAPTURE_NOT_SAVED", "Cannot make the session's directory", errno)
@@ -139,7 +168,10 @@ Result<std::string> SessionWriter::SaveHost(const std::string& host_name, const 
 }
 
 void SessionWriter::RemoveIfEmpty() {
-  if (made_directory_ && rmdir(session_path_.c_str()) == 0) made_directory_ = false;
+  if (made_directory_ && rmdir(session_path_.c_str()) != 0) return;
+  made_directory_ = false;
+  RemoveEmpty(made_above_);
+  made_above_.clear();
 }
 
 }  // namespace strobe::capture

@@ -5,8 +5,9 @@
 //   STROBE_ASSIGN_OR_RETURN(std::string file, writer.SaveHost(name, chain, answer.xspace, tick));
 //
 // `<root>/<run>/plugins/profile/<session>/<host>.xplane.pb`. The session directory is made with the
-// first file (a capture that brought nothing leaves nothing), and made by us alone: one that is
-// there already is never written into. Each file appears whole or not at all and replaces nothing.
+// first file, and made by us alone: one that is there already is never written into. Each file
+// appears whole or not at all and replaces nothing. A capture that brought nothing leaves nothing:
+// directories that this writer made and that are still empty go again.
 // Cost: writing and one flush of each file. Single-threaded.
 #pragma once
 
@@ -44,7 +45,8 @@ class SessionWriter {
                                const std::vector<ByteSpan>& spans,
                                const std::function<void()>& tick);
 
-  // Takes the session's directory away again when no file came to be in it.
+  // Takes away again what this writer made and nobody has put anything into: the session's
+  // directory, then those above it up to the root. For after the last SaveHost.
   void RemoveIfEmpty();
 
  private:
@@ -59,7 +61,8 @@ class SessionWriter {
   std::string session_name_;
   std::string session_path_;
   bool made_directory_ = false;
-  std::set<std::string> claimed_;  // lower case: some file systems do not tell them apart
+  std::vector<std::string> made_above_;  // what Prepare made, the innermost first
+  std::set<std::string> claimed_;        // lower case: some file systems do not tell them apart
 };
 
 }  // namespace strobe::capture

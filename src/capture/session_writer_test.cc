@@ -141,5 +141,40 @@ TEST_F(SessionWriterTest, EmptyDirectoryGoesAgain) {
   EXPECT_FALSE(std::filesystem::exists(writer->session_path()));
 }
 
+TEST_F(SessionWriterTest, NothingSavedLeavesNoDirectory) {
+  const std::string root = directory_.path() + "/new/root";
+  Result<SessionWriter> writer = SessionWriter::Prepare(root, "team/run", "", ids_);
+  ASSERT_TRUE(writer.ok()) << writer.status().ToString();
+  EXPECT_TRUE(std::filesystem::is_directory(root + "/team/run/plugins/profile"));
+  EXPECT_FALSE(Save(*writer, std::string(300, 'x'), "bytes").ok());
+  writer->RemoveIfEmpty();
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+}
+
+TEST_F(SessionWriterTest, DirectoriesOfOthersStay) {
+  const std::string kept = directory_.path() + "/team/plugins";
+  std::filesystem::create_directories(kept);
+  Result<SessionWriter> writer = Prepare("team", "");
+  ASSERT_TRUE(writer.ok());
+  writer->RemoveIfEmpty();
+  EXPECT_TRUE(std::filesystem::is_empty(kept));  // there, and without ours
+  writer = Prepare("team", "");
+  ASSERT_TRUE(writer.ok());
+  directory_.Write("team/plugins/profile/other/h.xplane.pb", "of somebody else");
+  writer->RemoveIfEmpty();
+  EXPECT_TRUE(std::filesystem::exists(kept + "/profile/other/h.xplane.pb"));
+}
+
+TEST_F(SessionWriterTest, ParentTakenAwayMeanwhileIsMadeAgain) {
+  Result<SessionWriter> nothing = Prepare("run", "");
+  Result<SessionWriter> something = Prepare("run", "");
+  ASSERT_TRUE(nothing.ok() && something.ok());
+  nothing->RemoveIfEmpty();
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+  const Result<std::string> file = Save(*something, "h", "bytes");
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_EQ(TestDirectory::Read(directory_.path() + "/" + *file), "bytes");
+}
+
 }  // namespace
 }  // namespace strobe::capture
