@@ -12,7 +12,7 @@ engine::SessionSummary Summarise(xplane::SessionEntry entry) {
   // Nothing is opened, so nothing is judged.
   summary.state =
       entry.files.empty() ? xplane::CompletenessState::kEmpty : xplane::CompletenessState::kUnread;
-  if (entry.files.empty()) summary.state_reason = "no profile file";
+  if (entry.files.empty()) summary.state_reason = "The directory has no profile file.";
   summary.entry = std::move(entry);
   return summary;
 }
