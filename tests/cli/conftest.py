@@ -38,8 +38,8 @@ def serve():
     """serve(directory, *options) starts a server that ends with the test."""
     servers = []
 
-    def begin(*arguments):
-        servers.append(program.Server(*arguments))
+    def begin(*arguments, **options):
+        servers.append(program.Server(*arguments, **options))
         return servers[-1]
 
     yield begin

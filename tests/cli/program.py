@@ -122,17 +122,20 @@ class Answer:
 
 
 class Server:
-    """`strobe serve` on a free port; its log is kept in `log()`."""
+    """`strobe serve` on a free port; its log is kept in `log()`.
 
-    def __init__(self, *arguments):
+    `user` (a number) runs it as another user, which needs root; `listen` is an address.
+    """
+
+    def __init__(self, *arguments, user=None, listen="127.0.0.1:0"):
         self._folder = tempfile.TemporaryDirectory()
         self._log = open(os.path.join(self._folder.name, "log"), "w+b")
         home = os.path.join(self._folder.name, "home")
         os.mkdir(home)
         self.process = subprocess.Popen(
-            [BINARY, "serve", *map(str, arguments), "--listen", "127.0.0.1:0"],
+            [BINARY, "serve", *map(str, arguments), "--listen", listen],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log,
-            env=_environment(home))
+            env=_environment(home), user=user)
         said = self.process.stdout.readline().decode()
         found = ANNOUNCEMENT.search(said)
         assert found, f"the server said {said!r}\n{self.log()}"
