@@ -222,20 +222,22 @@ void PrintEvents(const std::vector<analysis::HostInput>& hosts, const Filter& fi
 Result<int> RunEvents(const EventsOptions& options) {
   STROBE_ASSIGN_OR_RETURN(const Filter filter, MakeFilter(options));
   STROBE_ASSIGN_OR_RETURN(const CommandSession session, OpenCommandSession(options.path));
-  if (session.opened == nullptr) return session.open_error;
+  if (session.opened == nullptr) return ReportUnreadable(session.open_error);
   Printer printer(options.format, options.limit);
   PrintEvents(session.opened->hosts(), filter, printer);
   printer.End();
+  int exit_code = kExitOk;
   for (const engine::FileState& file : session.opened->files()) {
     if (file.state != xplane::CompletenessState::kDamaged &&
         file.state != xplane::CompletenessState::kPartial) {
       continue;
     }
+    exit_code = kExitPartial;
     PrintError(fmt::format("warning: {} is {}: {}\n", Printable(file.file.path),
                            xplane::CompletenessStateName(file.state),
                            Printable(file.state_reason)));
   }
-  return int{kExitOk};
+  return exit_code;
 }
 
 }  // namespace strobe::cli

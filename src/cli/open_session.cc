@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "src/base/clock.h"
+#include "src/cli/command.h"
+#include "src/cli/text.h"
 
 namespace strobe::cli {
 namespace {
@@ -50,6 +52,12 @@ Result<CommandSession> OpenCommandSession(const std::string& path) {
     session.open_error = opened.status();
   }
   return session;
+}
+
+int ReportUnreadable(const Status& error) {
+  PrintError(ErrorText(error));
+  const int exit_code = ExitCodeOf(error);
+  return exit_code == kExitUsage ? int{kExitFailed} : exit_code;
 }
 
 }  // namespace strobe::cli

@@ -25,4 +25,8 @@ struct CommandSession {
 
 Result<CommandSession> OpenCommandSession(const std::string& path);
 
+// Prints why a session that is there could not be opened, and returns the exit code. Content that
+// is not a profile is no wrong usage, whatever code the reader gave it.
+int ReportUnreadable(const Status& error);
+
 }  // namespace strobe::cli

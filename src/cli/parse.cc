@@ -12,6 +12,9 @@ namespace {
 
 using Action = std::function<Result<int>()>;
 
+// Of what the user typed, in an error.
+constexpr size_t kMaxShownArgumentBytes = 128;
+
 constexpr const char* kExamples =
     "Examples:\n"
     "  strobe serve ~/logs                          look at the profiles below ~/logs\n"
@@ -50,6 +53,11 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
                       "HOST:PORT that the console's capture dialog offers first");
   command->add_flag("--sample", options.sample,
                     "Say in the console that these are sample profiles");
+  command->footer(
+      "Examples:\n"
+      "  strobe serve ~/logs                       every profile below ~/logs\n"
+      "  strobe serve ~/logs /data/more --listen 127.0.0.1:9000\n"
+      "  strobe serve profile.xplane.pb.gz         one file\n");
   command->callback([&] { action = [&options] { return RunServe(options); }; });
 }
 
@@ -57,6 +65,10 @@ void AddList(CLI::App& app, ListCommandOptions& options, Action& action) {
   CLI::App* command = app.add_subcommand("ls", "List the sessions below a directory.");
   command->add_option("DIR", options.path, "Log directory")->required();
   command->add_flag("--json", options.json, "As the API's SessionList");
+  command->footer(
+      "Examples:\n"
+      "  strobe ls ~/logs\n"
+      "  strobe ls ~/logs --json | jq -r '.sessions[].name'\n");
   command->callback([&] { action = [&options] { return RunList(options); }; });
 }
 
@@ -65,11 +77,16 @@ void AddInspect(CLI::App& app, InspectOptions& options, Action& action) {
       "inspect", "Show planes, lines, counts, spans and completeness; 4 when not whole.");
   command->add_option("SESSION", options.path, "Session directory or profile file")->required();
   command->add_flag("--json", options.json, "As the API's objects");
+  command->footer(
+      "Examples:\n"
+      "  strobe inspect ~/logs/plugins/profile/run1\n"
+      "  strobe inspect profile.xplane.pb.zst --json | jq .completeness.state\n");
   command->callback([&] { action = [&options] { return RunInspect(options); }; });
 }
 
 void AddEvents(CLI::App& app, EventsOptions& options, Action& action) {
-  CLI::App* command = app.add_subcommand("events", "Print events, line by line in time order.");
+  CLI::App* command = app.add_subcommand(
+      "events", "Print events, line by line in time order; 4 when the profile is not whole.");
   command->add_option("SESSION", options.path, "Session directory or profile file")->required();
   command->add_option("--host", options.host, "Only hosts whose name holds this, in any case");
   command->add_option("--plane", options.plane, "Only planes whose name holds this");
@@ -78,6 +95,7 @@ void AddEvents(CLI::App& app, EventsOptions& options, Action& action) {
   command->add_option("--from", options.from, "Only events that end at or after it, such as 10ms");
   command->add_option("--to", options.to, "Only events that begin before it");
   command->add_option("--limit", options.limit, "At most so many; 0 for all")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   auto* json = command->add_flag_callback(
       "--json", [&options] { options.format = EventFormat::kJson; }, "One JSON object");
@@ -85,6 +103,10 @@ void AddEvents(CLI::App& app, EventsOptions& options, Action& action) {
       ->add_flag_callback(
           "--csv", [&options] { options.format = EventFormat::kCsv; }, "Times in picoseconds")
       ->excludes(json);
+  command->footer(
+      "Examples:\n"
+      "  strobe events ~/logs/plugins/profile/run1 --name fusion --limit 20\n"
+      "  strobe events run.xplane.pb --plane TPU:0 --line Ops --from 10ms --to 20ms --csv\n");
   command->callback([&] { action = [&options] { return RunEvents(options); }; });
 }
 
@@ -113,6 +135,11 @@ void AddCapture(CLI::App& app, CaptureOptions& options, Action& action) {
   command->add_option("--option", options.options,
                       "KEY=VALUE for the profiler, as often as needed");
   command->add_flag("--json", options.json, "The result as JSON");
+  command->footer(
+      "Examples:\n"
+      "  strobe capture 127.0.0.1:9012 --into ~/logs\n"
+      "  strobe capture host1:9012,host2:9012 --duration 5s --into ~/logs --run resnet\n"
+      "  strobe capture host1:9012 --into ~/logs --option tpu_trace_mode=TRACE_COMPUTE\n");
   command->callback([&] { action = [&options] { return RunCaptureCommand(options); }; });
 }
 
@@ -125,6 +152,29 @@ void AddSmall(CLI::App& app, Action& action) {
   });
   app.add_subcommand("openapi", "Print the description of the API.")->callback([&] {
     action = [] { return RunOpenApi(); };
+  });
+}
+
+void AddHelp(CLI::App& app, std::string& topic, Action& action) {
+  CLI::App* command = app.add_subcommand("help", "Explain a command, with examples.");
+  command->add_option("COMMAND", topic, "Name of a command");
+  command->callback([&] {
+    action = [&app, &topic]() -> Result<int> {
+      if (topic.empty()) {
+        app.clear();  // else CLI11 explains the command that was parsed: this one
+        PrintOut(app.help());
+        return int{kExitOk};
+      }
+      const std::vector<CLI::App*> found = app.get_subcommands(
+          [&topic](const CLI::App* candidate) { return candidate->get_name() == topic; });
+      if (found.empty()) {
+        return InvalidArgumentError("USAGE", "There is no such command.")
+            .Where(topic.substr(0, kMaxShownArgumentBytes))
+            .Hint("Type \"strobe help\" for the list of commands.");
+      }
+      PrintOut(found.front()->help("strobe"));
+      return int{kExitOk};
+    };
   });
 }
 
@@ -162,12 +212,14 @@ int RunStrobe(int argc, char** argv) {
   InspectOptions inspect;
   EventsOptions events;
   CaptureOptions capture;
+  std::string help_topic;
   AddServe(app, serve, action);
   AddList(app, list, action);
   AddInspect(app, inspect, action);
   AddEvents(app, events, action);
   AddCapture(app, capture, action);
   AddSmall(app, action);
+  AddHelp(app, help_topic, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -179,7 +231,12 @@ int RunStrobe(int argc, char** argv) {
   // Commands print what matters themselves; `serve` sets its own level.
   SetLogLevel("warning");
   const Result<int> result = action();
-  return result.ok() ? *result : Report(result.status());
+  const int exit_code = result.ok() ? *result : Report(result.status());
+  if (!OutIsWritten()) {
+    return Report(UnavailableError("OUTPUT_NOT_WRITTEN", "Standard output took not everything.")
+                      .Hint("Look whether the disk is full or the reader has ended."));
+  }
+  return exit_code;
 }
 
 }  // namespace strobe::cli

@@ -1,6 +1,7 @@
 // strobe serve: the engine, the operations and the server, until a signal comes.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,6 +72,23 @@ Result<engine::EngineOptions> MakeEngineOptions(const ServeOptions& options) {
   return engine_options;
 }
 
+// Every connection and every opened file takes a descriptor, and the usual soft limit of 1024 is
+// below max_connections alone. Far more than the server's own limits add up to is of no use.
+constexpr rlim_t kWantedDescriptors = 65'536;
+
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min(limit.rlim_max, kWantedDescriptors);
+  if (limit.rlim_cur >= wanted) return;
+  const auto before = static_cast<uint64_t>(limit.rlim_cur);
+  limit.rlim_cur = wanted;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    LogWarning("descriptors.limit_kept",
+               {{"limit", before}, {"reason", std::generic_category().message(errno)}});
+  }
+}
+
 std::string Announcement(const ListenAddress& listen, uint16_t port) {
   // A wildcard address is no address to open; the loopback one leads to the same server.
   std::string host = listen.host;
@@ -86,6 +104,7 @@ Result<int> RunServe(const ServeOptions& options) {
   // Before any thread starts, so that all of them inherit it.
   StopSignals signals;
   SetLogLevel(options.log_level);
+  RaiseDescriptorLimit();
   STROBE_ASSIGN_OR_RETURN(const ListenAddress listen,
                           ParseListen(options.listen, options.insecure_no_auth));
   STROBE_ASSIGN_OR_RETURN(engine::EngineOptions engine_options, MakeEngineOptions(options));

@@ -223,6 +223,7 @@ std::string ErrorText(const Status& status) {
 
 void PrintOut(std::string_view text) { Write(stdout, text); }
 void PrintError(std::string_view text) { Write(stderr, text); }
+bool OutIsWritten() { return std::ferror(stdout) == 0; }
 
 bool ErrorIsTerminal() {
   const char* term = std::getenv("TERM");

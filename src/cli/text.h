@@ -57,6 +57,8 @@ class Table {
 std::string ErrorText(const Status& status);
 void PrintOut(std::string_view text);
 void PrintError(std::string_view text);
+// False once something printed did not get out, as on a full disk.
+bool OutIsWritten();
 // Whether standard error is a terminal that can redraw a line.
 bool ErrorIsTerminal();
 
