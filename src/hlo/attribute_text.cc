@@ -222,6 +222,18 @@ void AppendConfigText(std::string_view text, std::string* out) {
   out->push_back('"');
 }
 
+void AppendBackendConfig(std::string_view config, std::string* out, bool quoted) {
+  constexpr std::string_view kRetired = "\"wait_on_operation_queues\":[],";
+  const size_t at = config.find(kRetired);
+  if (at != std::string_view::npos && LooksLikeBraces(config)) {
+    out->append(config.substr(0, at)).append(config.substr(at + kRetired.size()));
+  } else if (quoted) {
+    AppendConfigText(config, out);
+  } else {
+    out->append(config);
+  }
+}
+
 void AppendWindow(std::string_view window, std::string* out) {
   std::vector<Message> dimensions;
   for (const std::string_view bytes : Message(window).All(1)) dimensions.emplace_back(bytes);

@@ -30,6 +30,10 @@ bool LooksLikeBraces(std::string_view text);
 // As it is when it looks like braces, else escaped in quotes.
 void AppendConfigText(std::string_view text, std::string* out);
 
+// A backend's settings. An empty field that compilers no longer have is left out, as the reference
+// does. What is not in braces is quoted, when `quoted`.
+void AppendBackendConfig(std::string_view config, std::string* out, bool quoted = true);
+
 void AppendWindow(std::string_view window, std::string* out);
 void AppendDimensionLabels(std::string_view convolution_dimensions, std::string* out);
 void AppendPadding(std::string_view padding_config, std::string* out);

@@ -81,7 +81,7 @@ class AttributeWriter {
 
   void Write() {
     OwnAttributes();
-    Calls();
+    if (options_.calls) Calls();
     if (record_.Has(kSharding)) AppendSharding(record_.Bytes(kSharding), Key("sharding"));
     std::string frontend;
     if (AppendFrontendAttributes(record_.Bytes(kFrontend), &frontend)) {
@@ -92,7 +92,7 @@ class AttributeWriter {
 
  private:
   std::string* Key(std::string_view name) {
-    out_->append(", ").append(name).append("=");
+    out_->append(options_.separator).append(name).append("=");
     return out_;
   }
   void Number(std::string_view name, uint32_t field) {
@@ -118,6 +118,8 @@ class AttributeWriter {
   void ConvolutionFields();
   void Precision();
   void Compare();
+  void Part(std::string_view name, const std::vector<int64_t>& dimensions, bool always,
+            bool* first);
   void Dot(const Message& numbers);
   void Gather();
   void Scatter();
@@ -423,33 +425,45 @@ void AttributeWriter::Compare() {
   if (type != usual) Key("type")->append(type);
 }
 
+void AttributeWriter::Part(std::string_view name, const std::vector<int64_t>& dimensions,
+                           bool always, bool* first) {
+  if (dimensions.empty() && !always) return;
+  // One attribute with several parts: the separator stands only before the first.
+  out_->append(*first ? options_.separator : ", ").append(name).append("=");
+  *first = false;
+  AppendBraced(dimensions, out_);
+}
+
 void AttributeWriter::Dot(const Message& numbers) {
-  ListUnlessEmpty("lhs_batch_dims", numbers.Ints(3));
-  List("lhs_contracting_dims", numbers.Ints(1));
-  ListUnlessEmpty("rhs_batch_dims", numbers.Ints(4));
-  List("rhs_contracting_dims", numbers.Ints(2));
+  bool first = true;
+  Part("lhs_batch_dims", numbers.Ints(3), false, &first);
+  Part("lhs_contracting_dims", numbers.Ints(1), true, &first);
+  Part("rhs_batch_dims", numbers.Ints(4), false, &first);
+  Part("rhs_contracting_dims", numbers.Ints(2), true, &first);
 }
 
 void AttributeWriter::Gather() {
   const Message numbers(record_.Bytes(kGather));
-  List("offset_dims", numbers.Ints(1));
-  List("collapsed_slice_dims", numbers.Ints(2));
-  List("start_index_map", numbers.Ints(3));
-  ListUnlessEmpty("operand_batching_dims", numbers.Ints(5));
-  ListUnlessEmpty("start_indices_batching_dims", numbers.Ints(6));
-  Key("index_vector_dim")->append(std::to_string(numbers.Int(4)));
+  bool first = true;
+  Part("offset_dims", numbers.Ints(1), true, &first);
+  Part("collapsed_slice_dims", numbers.Ints(2), true, &first);
+  Part("start_index_map", numbers.Ints(3), true, &first);
+  Part("operand_batching_dims", numbers.Ints(5), false, &first);
+  Part("start_indices_batching_dims", numbers.Ints(6), false, &first);
+  out_->append(", index_vector_dim=").append(std::to_string(numbers.Int(4)));
   List("slice_sizes", record_.Ints(kGatherSizes));
   True("indices_are_sorted", kSorted);
 }
 
 void AttributeWriter::Scatter() {
   const Message numbers(record_.Bytes(kScatter));
-  List("update_window_dims", numbers.Ints(1));
-  List("inserted_window_dims", numbers.Ints(2));
-  List("scatter_dims_to_operand_dims", numbers.Ints(3));
-  ListUnlessEmpty("input_batching_dims", numbers.Ints(5));
-  ListUnlessEmpty("scatter_indices_batching_dims", numbers.Ints(6));
-  Key("index_vector_dim")->append(std::to_string(numbers.Int(4)));
+  bool first = true;
+  Part("update_window_dims", numbers.Ints(1), true, &first);
+  Part("inserted_window_dims", numbers.Ints(2), true, &first);
+  Part("scatter_dims_to_operand_dims", numbers.Ints(3), true, &first);
+  Part("input_batching_dims", numbers.Ints(5), false, &first);
+  Part("scatter_indices_batching_dims", numbers.Ints(6), false, &first);
+  out_->append(", index_vector_dim=").append(std::to_string(numbers.Int(4)));
   True("indices_are_sorted", kSorted);
   True("unique_indices", kUnique);
 }

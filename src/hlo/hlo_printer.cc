@@ -42,17 +42,6 @@ void AppendOperands(const HloModule& module, uint32_t index, const PrintOptions&
   }
 }
 
-// An empty field that compilers no longer have is left out, as the reference does.
-void AppendBackendConfig(std::string_view config, std::string* out) {
-  constexpr std::string_view kRetired = "\"wait_on_operation_queues\":[],";
-  const size_t at = config.find(kRetired);
-  if (at == std::string_view::npos || !LooksLikeBraces(config)) {
-    AppendConfigText(config, out);
-    return;
-  }
-  out->append(config.substr(0, at)).append(config.substr(at + kRetired.size()));
-}
-
 // "(p0: f32[8], p1: s32[]) -> f32[8]" of a computation.
 void AppendSignature(const HloModule& module, const Computation& computation, std::string* out) {
   // Parameters by number; damaged numbers keep the order of the file.

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "src/hlo/frame_table.h"
 #include "src/hlo/hlo_module.h"
@@ -28,6 +29,9 @@ struct PrintOptions {
 
   // Device groups in a place where the reference no longer looks for them are {}, as it has them.
   bool groups_as_reference = false;
+
+  bool calls = true;                  // attributes that name computations
+  std::string_view separator = ", ";  // before each attribute
 
   static PrintOptions Long() { return {}; }
   static PrintOptions Short() {
