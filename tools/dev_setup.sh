@@ -19,7 +19,7 @@ PACKAGES_TEST=(libclang-rt-19-dev chromium fonts-liberation python3 python3-venv
 setup_packages() {
   command -v dpkg-query >/dev/null || die "this needs Debian 12 or 13 (dpkg is not there)"
   local missing=() have
-  have="$(dpkg-query -W -f='${db:Status-Abbrev}${Package}\n' "$@" 2>/dev/null | sed -n 's/^ii *//p')"
+  have="$(dpkg-query -W -f='${db:Status-Abbrev}${Package}\n' "$@" 2>/dev/null | sed -n 's/^ii *//p' || true)"  # a name dpkg never heard of is no failure
   for package in "$@"; do
     grep -qx "$package" <<<"$have" || missing+=("$package")
   done
