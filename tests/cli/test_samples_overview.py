@@ -35,9 +35,6 @@ def operations(answer):
 def test_steps_are_those_of_the_job(sample, samples_server):
     planted = truth(sample)["hosts"][0]["steps"]["items"]
     answer = overview(samples_server, sample)
-    if answer["steps"] is None:  # what the profile cannot say, it says
-        assert sample == "trace-only" and answer["steps_reason"]
-        return
     found = steps_of(answer)
     assert answer["steps"]["count"] == len(planted)
     assert sorted(found) == [step["number"] for step in planted]
@@ -104,8 +101,10 @@ def test_hosts_and_devices(samples_server):
     for sample in ("two-hosts", "four-devices", "input-stall"):
         hosts = truth(sample)["hosts"]
         answer = overview(samples_server, sample)
-        assert [(h["host"], h["device_count"]) for h in answer["hosts"]] == [
-            (h["host"], h["local_device_count"]) for h in hosts]
+        assert [h["host"] for h in answer["hosts"]] == [h["host"] for h in hosts]
+        # JAX's CPU backend has one plane for all of its devices.
+        assert [(d["host"], d["kind"]) for d in answer["devices"]] == [
+            (h["host"], "CPU") for h in hosts]
         names = [f for h in hosts for f in h["files"] if ".xplane.pb" in f]
         assert answer["event_count"] == sum(
             h["files"][f]["events"] for h in hosts for f in h["files"] if f in names)

@@ -36,6 +36,7 @@ def recorded(corpus):
 
 def compare(server, rows):
     for request, status, content_type, body in rows:
+        request = request.removeprefix("/data/plugin/profile")  # some were recorded with it
         for prefix in PREFIXES:
             answer = server.get(prefix + request, Accept_Encoding="gzip")
             assert answer.status == status, request
