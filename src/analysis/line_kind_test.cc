@@ -158,6 +158,9 @@ TEST(CategoryTest, HostNames) {
   EXPECT_EQ(host("dot.4"), OpCategory::kMatmul);
   EXPECT_EQ(host("end: dot.4"), OpCategory::kMatmul);
   EXPECT_EQ(host("all-reduce.8"), OpCategory::kCollective);
+  EXPECT_EQ(host("all-reduce"), OpCategory::kCollective);  // the first one has no number
+  EXPECT_EQ(host("end: collective-permute"), OpCategory::kCollective);
+  EXPECT_EQ(host("reduce"), OpCategory::kHostCode);  // may be anybody's function
   EXPECT_EQ(host("broadcast_multiply_fusion"), OpCategory::kFusion);
   EXPECT_EQ(host("tpu::System::TransferToDevice=>IssueEvent"), OpCategory::kHostTransfer);
   EXPECT_EQ(host(""), OpCategory::kHostCode);

@@ -93,6 +93,26 @@ constexpr Rule kOpcodes[] = {
     {"clamp", OpCategory::kFusion},
     {"rng", OpCategory::kFusion},
     {"rng-bit-generator", OpCategory::kFusion},
+    // Among host functions an instruction without a number is known by these only: "all-reduce" is
+    // the first of its module.
+    {"all-reduce", OpCategory::kCollective},
+    {"all-reduce-start", OpCategory::kCollective},
+    {"all-reduce-done", OpCategory::kCollective},
+    {"all-gather", OpCategory::kCollective},
+    {"all-gather-start", OpCategory::kCollective},
+    {"all-gather-done", OpCategory::kCollective},
+    {"all-to-all", OpCategory::kCollective},
+    {"reduce-scatter", OpCategory::kCollective},
+    {"collective-permute", OpCategory::kCollective},
+    {"collective-permute-start", OpCategory::kCollective},
+    {"collective-permute-done", OpCategory::kCollective},
+    {"collective-broadcast", OpCategory::kCollective},
+    {"partition-id", OpCategory::kCollective},
+    {"replica-id", OpCategory::kCollective},
+    {"custom-call", OpCategory::kCustomKernel},
+    {"dynamic-slice", OpCategory::kDataMovement},
+    {"dynamic-update-slice", OpCategory::kDataMovement},
+    {"reduce-window", OpCategory::kReduce},
 };
 
 // GPU kernels and copies by the habits of the libraries that launch them; lower case.

@@ -132,6 +132,22 @@ TEST(OverviewTest, ModulesAloneAreNotSteps) {
   EXPECT_FALSE(overview.top_ops_reason.empty());
 }
 
+TEST(OverviewTest, StepNumbersThatCameAsText) {
+  // JAX writes every argument of its trace JSON as text.
+  XSpaceBuilder space;
+  PlaneBuilder& plane = space.AddPlane("/host:CPU");
+  const int64_t step = plane.AddEventMetadata("train");
+  LineBuilder& python = plane.AddLine(1, "python", 0);
+  python.AddEvent(step, 0, 1000).AddStat(plane.StatId("step_num"), std::string_view("7"));
+  python.AddEvent(step, 1000, 1000).AddStat(plane.StatId("step_num"), std::string_view("8"));
+  const MadeHost host(space);
+  const Overview overview = MakeOverview(host.Inputs(), {});
+  ASSERT_TRUE(overview.steps.has_value());
+  ASSERT_EQ(overview.steps->items.size(), 2u);
+  EXPECT_EQ(overview.steps->items[0].name, "7");
+  EXPECT_EQ(overview.steps->items[1].name, "8");
+}
+
 TEST(OverviewTest, CpuOnlyProfilesUseEventsThatCarryHloOp) {
   XSpaceBuilder space;
   PlaneBuilder& plane = space.AddPlane("/host:CPU");

@@ -135,7 +135,8 @@ StepSummary FromAnnotations(const std::vector<HostInput>& hosts, const Place& pl
     if (!collector.full()) {
       const std::vector<xplane::Stat> stats = host.file->EventStats(place.plane, place.line, e);
       if (const xplane::Stat* stat = FindStat(stats, "step_num")) {
-        name = std::to_string(stat->IntOrUint());
+        // Numbers in XPlane; text where the profile came as trace JSON.
+        name = stat->text.empty() ? std::to_string(stat->IntOrUint()) : std::string(stat->text);
       } else {
         name = plane.event_metadata[line.name[e]].label();
       }
