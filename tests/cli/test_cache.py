@@ -179,6 +179,25 @@ def test_read_only_cache(logs, warm):
         assert tiles == sorted(body for address, body in first.items() if "/tiles/" in address)
 
 
+def test_full_cache_of_somebody_else(logs):
+    """Filled by one user, read by another who may not write into it."""
+    with folder_of_nobody() as folder:
+        there, cache = os.path.join(folder, "logs"), os.path.join(folder, "cache")
+        shutil.copytree(logs, there)
+        with program.Server(there, "--cache", cache) as server:
+            first = answers(server)
+            server.wait_for(lambda: column_files(cache), lambda files: len(files) == 2)
+        for path, folders, names in os.walk(cache):
+            for name in [".", *folders]:
+                os.chmod(os.path.join(path, name), 0o555)
+            for name in names:
+                os.chmod(os.path.join(path, name), 0o444)
+        before = files_of(cache)
+        found, hits, _ = again(there, cache, user=other_user())
+        assert (found, hits) == (first, 2)
+        assert files_of(cache) == before
+
+
 def test_bound_on_the_size(logs, tmp_path):
     cache = tmp_path / "cache"
     with program.Server(logs, "--cache", cache, "--cache-size", "1K") as server:
