@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "src/base/clock.h"
+#include "src/base/log.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
 
@@ -33,6 +34,8 @@ Result<CommandSession> OpenCommandSession(const std::string& path) {
   // The file is looked at once, as it is now.
   options.settle_ms = 0;
   options.rescan_interval_ms = 24 * 60 * 60 * 1000;
+  // What the engine would log, the command prints itself, in words.
+  SetLogLevel("error");
   CommandSession session;
   session.engine = engine::Engine::Create(std::move(options), SystemClock());
   STROBE_RETURN_IF_ERROR(session.engine->Refresh());

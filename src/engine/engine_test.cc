@@ -311,6 +311,16 @@ TEST_F(EngineTest, TheErrorOfTheOnlyFileIsTheErrorOfTheSession) {
   EXPECT_EQ(engine_->Sessions()[0].state, CompletenessState::kDamaged);
 }
 
+TEST_F(EngineTest, WhatAFileHoldsIsNoFaultOfTheRequest) {
+  Write("s1", "host0", "this is a text file, not a profile, and it is long enough to be sure");
+  Start();
+  const Status error = engine_->Open(OnlyId()).status();
+  EXPECT_EQ(error.code(), StatusCode::kDataLoss);  // 422, not 400
+  EXPECT_EQ(error.name(), "XPLANE_NOT_A_PROFILE");
+  EXPECT_FALSE(error.where().empty());
+  EXPECT_FALSE(error.hint().empty());
+}
+
 TEST_F(EngineTest, SessionsLeaveWhenTheBudgetIsSpent) {
   for (int s = 0; s < 6; ++s) Write("s" + std::to_string(s), "host0", Profile(20'000));
   Start(/*memory_budget_bytes=*/3 << 20);

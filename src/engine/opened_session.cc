@@ -18,6 +18,17 @@ Status WritingError(const xplane::SessionFile& file) {
       .Hint("It is read as soon as it stops changing.");
 }
 
+// The reader speaks of its argument, the file; whoever asks for a session gave none. What a file
+// holds is never a fault of the request (400) nor a reason to try again later (429).
+Status OfStoredFile(const Status& error) {
+  const bool content = error.code() == StatusCode::kInvalidArgument ||
+                       error.name() == "COMPRESS_TOO_LARGE" || error.name() == "XSPACE_TOO_LARGE";
+  if (!content) return error;
+  return DataLossError(error.name(), std::string(error.message()))
+      .Where(std::string(error.where()))
+      .Hint(std::string(error.hint()));
+}
+
 int64_t ToSession(int64_t file_ps, int64_t shift_ps) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(file_ps, shift_ps, &sum)) return sum;
@@ -58,7 +69,7 @@ void SessionState::OpenHost(HostState* host, const IndexedFile& file,
   Result<xplane::CachedProfile> opened =
       parts_->columns.OpenHostFile(file.file, scratch_directory, stop_loading_.token());
   if (!opened.ok()) {
-    host->error = opened.status();
+    host->error = OfStoredFile(opened.status());
     LogWarning("engine.host_failed",
                {{"file", file.file.path}, {"error", opened.status().ToString()}});
     return;
