@@ -21,9 +21,6 @@ using capture::CaptureRequest;
 using capture::CaptureResult;
 using capture::TargetState;
 
-// How soon Ctrl-C is noticed.
-constexpr long kSignalSliceMs = 100;
-
 Status AddOption(std::string_view text, CaptureRequest* request) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
@@ -145,11 +142,11 @@ Result<int> RunCaptureCommand(const CaptureOptions& options) {
   CancelSource cancel;
   std::atomic<bool> done{false};
   std::thread watcher([&] {
-    while (!done.load()) {
-      if (!signals.WaitFor(kSignalSliceMs)) continue;
-      PrintError("\nStopping; what was recorded so far is kept.\n");
+    StopOnSignal(signals, done, [&cancel] {
+      PrintError(
+          "\nStopping; what was recorded so far is kept. Again: ends at once, without it.\n");
       cancel.Cancel();
-    }
+    });
   });
   const IdMaker ids(SystemClock(), SystemRandom());
   ProgressPrinter printer;

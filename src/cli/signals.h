@@ -10,6 +10,11 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
 namespace strobe::cli {
 
 class StopSignals {
@@ -40,5 +45,22 @@ class StopSignals {
   sigset_t set_{};
   sigset_t before_{};
 };
+
+// How soon a signal, or the end of what is watched, is noticed.
+inline constexpr long kSignalSliceMs = 100;
+
+// For a thread of its own: calls `stop` at the first signal and lets a second one end the process,
+// so that what cannot be stopped in good order does not hold the user's terminal. Returns when
+// `done` is set.
+inline void StopOnSignal(const StopSignals& signals, const std::atomic<bool>& done,
+                         const std::function<void()>& stop) {
+  while (!done.load()) {
+    if (!signals.WaitFor(kSignalSliceMs)) continue;
+    stop();
+    signals.LetSecondOneKill();
+    // This thread alone takes the second signal, so it stays.
+    while (!done.load()) std::this_thread::sleep_for(std::chrono::milliseconds(kSignalSliceMs));
+  }
+}
 
 }  // namespace strobe::cli
