@@ -4,8 +4,11 @@
 
 #include <chrono>
 
+#include "src/hlo/buffer_assignment.h"
 #include "src/hlo/corpus_for_test.h"
+#include "src/hlo/hlo_graph.h"
 #include "src/hlo/hlo_order.h"
+#include "src/hlo/hlo_printer.h"
 #include "src/wire/wire_writer.h"
 
 namespace strobe::hlo {
@@ -87,6 +90,40 @@ TEST(HloModuleTest, ACircleOfOperandsEnds) {
   const Result<HloModule> module = HloModule::Read(bytes, {});
   ASSERT_TRUE(module.ok());
   EXPECT_EQ(InstructionPostOrder(*module, 0).size(), 2u);
+}
+
+// Damage anywhere in a real module: refused by name, or read and then usable.
+TEST(HloModuleCorpusTest, ChangedBytesNeverBreakAnything) {
+  const std::filesystem::path corpus = CorpusDirectory();
+  STROBE_NEED_CORPUS(corpus);
+  const std::string bytes =
+      UnpackedFile(corpus / "hlo" / "tpu_aot" / "v6e" / "all_reduce.after_optimizations.hlo.pb.xz");
+  const ReadLimits limits{.max_instructions = 10'000, .max_shapes = 10'000, .max_links = 100'000};
+  uint64_t state = 42;
+  int read = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string changed = bytes;
+    for (int change = 0; change <= round % 3; ++change) {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      changed[(state >> 33) % changed.size()] = static_cast<char>(state >> 20);
+    }
+    const xplane::ExactBytes exact(changed);
+    const Result<HloModule> module = HloModule::Read(exact.bytes(), limits);
+    if (!module.ok()) {
+      EXPECT_TRUE(module.status().name().starts_with("HLO_")) << module.status().ToString();
+      continue;
+    }
+    ++read;
+    PrintOptions options;
+    options.metadata = true;
+    EXPECT_FALSE(ModuleText(*module, options).empty());
+    const Result<HloGraph> graph =
+        MakeGraph(*module, module->computation(module->entry()).name, {.max_nodes = 1'000});
+    if (graph.ok()) EXPECT_FALSE(DotText(*graph).empty());
+    const Result<MemoryUse> use = ReplayMemory(*module, {.max_records = 10'000});
+    if (!use.ok()) EXPECT_TRUE(use.status().name().starts_with("HLO_"));
+  }
+  EXPECT_GT(read, 500);
 }
 
 TEST(HloModuleCorpusTest, TheLargestModuleOpensInTime) {

@@ -12,6 +12,7 @@
 
 namespace strobe::hlo {
 
+// clang-format off
 // NOLINTNEXTLINE: one list makes the enum and the table of names, so that they cannot differ.
 #define STROBE_HLO_OPCODES(X)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         \
   X(Abs, "abs")                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       \
@@ -218,6 +219,7 @@ namespace strobe::hlo {
                                                                                                               X(Xor,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  \
                                                                                                                 "xor")
 
+// clang-format on
 enum class Opcode : uint8_t {
   kUnknown = 0,
 #define STROBE_HLO_OPCODE_ENUM(name, text) k##name,
