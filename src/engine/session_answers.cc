@@ -196,7 +196,7 @@ std::span<const timeline::RowPyramid> SessionState::Pyramids(const HostState& ho
     uint64_t bytes = 0;
     pyramids.rows.reserve(columns.timed_rows().size());
     for (const xplane::LineColumns::Row& row : columns.timed_rows()) {
-      pyramids.rows.push_back(timeline::RowPyramid::Build(columns, row));
+      pyramids.rows.push_back(timeline::RowPyramid::Build(columns, row, host.shift_ps));
       bytes += sizeof(timeline::RowPyramid) + pyramids.rows.back().resident_bytes();
     }
     pyramid_bytes_ += bytes;

@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "src/timeline/rows.h"
 #include "src/timeline/tile.h"
 
 namespace strobe::timeline {
@@ -52,9 +53,10 @@ class LineForTest {
   xplane::LineColumns& columns() { return columns_; }
 
   TileLine AsTileLine(const std::vector<xplane::EventMetadata>& metadata,
-                      std::span<const uint8_t> categories = {}, uint32_t line_index = 0) {
+                      std::span<const uint8_t> categories = {}, uint32_t line_index = 0,
+                      int64_t shift_ps = 0) {
     while (pyramids_.size() < rows_.size()) {
-      pyramids_.push_back(RowPyramid::Build(columns_, rows_[pyramids_.size()]));
+      pyramids_.push_back(RowPyramid::Build(columns_, rows_[pyramids_.size()], shift_ps));
     }
     return {.line_index = line_index,
             .columns = &columns_,
@@ -83,7 +85,7 @@ class LineForTest {
     columns_.duration_ps = duration_;
     columns_.name = name_;
     for (; measured_ < start_.size(); ++measured_) {
-      const int64_t end_ps = start_[measured_] + duration_[measured_];
+      const int64_t end_ps = SaturatingAdd(start_[measured_], duration_[measured_]);
       const bool first = measured_ == 0;
       columns_.first_start_ps =
           first ? start_[0] : std::min(columns_.first_start_ps, start_[measured_]);

@@ -18,15 +18,24 @@ uint16_t DurationKey(int64_t duration_ps) {
 
 }  // namespace
 
-RowPyramid RowPyramid::Build(const xplane::LineColumns& line, const xplane::LineColumns::Row& row) {
+RowPyramid RowPyramid::Build(const xplane::LineColumns& line, const xplane::LineColumns::Row& row,
+                             int64_t shift_ps) {
   RowPyramid pyramid;
   pyramid.row_first_ = row.first;
   const uint32_t whole_blocks = row.count / kFanout;
   if (whole_blocks == 0) return pyramid;
+  pyramid.buckets_ = RowBuckets::Build(line, row, shift_ps);
 
   pyramid.block_start_ps_.reserve(whole_blocks + 1);
   for (uint32_t e = 0; e < row.count; e += kFanout) {
     pyramid.block_start_ps_.push_back(line.start_ps[row.first + e]);
+  }
+  const size_t blocks_with_rest = pyramid.block_start_ps_.size();
+  if (blocks_with_rest > kFanout) {
+    pyramid.group_start_ps_.reserve((blocks_with_rest + kFanout - 1) / kFanout);
+    for (size_t block = 0; block < blocks_with_rest; block += kFanout) {
+      pyramid.group_start_ps_.push_back(pyramid.block_start_ps_[block]);
+    }
   }
   pyramid.busy_before_ps_.resize(whole_blocks + 1);
   Level& base = pyramid.levels_.emplace_back();
@@ -153,11 +162,13 @@ RowPyramid::Range RowPyramid::Summarize(const xplane::LineColumns& line, uint32_
 }
 
 uint64_t RowPyramid::resident_bytes() const {
-  uint64_t bytes = (block_start_ps_.capacity() + busy_before_ps_.capacity()) * sizeof(int64_t);
+  uint64_t bytes =
+      (block_start_ps_.capacity() + group_start_ps_.capacity() + busy_before_ps_.capacity()) *
+      sizeof(int64_t);
   for (const Level& level : levels_) {
     bytes += level.key.capacity() * sizeof(uint16_t) + level.child.capacity();
   }
-  return bytes;
+  return bytes + buckets_.resident_bytes();
 }
 
 }  // namespace strobe::timeline

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "src/timeline/row_ranges.h"
 #include "src/timeline/rows.h"
 #include "src/timeline/tile_names.h"
 
@@ -104,41 +105,101 @@ Result<Span> SpanOf(const TileRequest& request) {
 // Writes the rectangles of the rows of one line.
 class RowEncoder {
  public:
-  RowEncoder(const Span& span, const TileLine& line, TileNames* names, Sections* out)
+  RowEncoder(const Span& span, int64_t shift_ps, const TileLine& line, TileNames* names,
+             Sections* out)
       : span_(span),
+        shift_ps_(shift_ps),
         cell_ps_(int64_t{1} << span.cell_shift),
         line_(line),
         columns_(*line.columns),
         names_(names),
         out_(out) {}
 
-  void Encode(size_t row_index) {
+  // `range`: of the row, what touches the tile.
+  void Encode(size_t row_index, EventRange range) {
     row_ = static_cast<uint16_t>(std::min<size_t>(row_index, kMaxTileRow));
     pyramid_ = &line_.pyramids[row_index];
     row_first_ = columns_.rows[row_index].first;
-    EventRange range =
-        EventsTouching(columns_, columns_.rows[row_index], span_.from_ps, span_.to_ps);
     const size_t first_rect = out_->rects.size();
     if (range.count() > 0 && columns_.start_ps[range.first] < span_.from_ps) {
       EmitOne(range.first++);
     }
-    if (range.count() >= kDenseEvents) {
-      EncodeDense(range);
+    if (range.count() >= RowBuckets::kMinEvents &&
+        pyramid_->buckets().Has(span_.cell_shift, shift_ps_)) {
+      NameFrom(first_rect);
+      EncodeBuckets(range);
     } else {
-      EncodeSparse(range);
-    }
-    // Names last: by now the lines that Push asked for are there.
-    for (size_t r = first_rect; r < out_->rects.size(); ++r) {
-      const uint32_t name = columns_.name[out_->rects[r].event];
-      const std::span<const uint8_t> categories = line_.category_of_metadata;
-      out_->rects[r].name = names_->IndexOf(name, name < categories.size() ? categories[name] : 0);
+      if (range.count() >= kDenseEvents) {
+        EncodeDense(range);
+      } else {
+        EncodeSparse(range);
+      }
+      NameFrom(first_rect);  // by now the lines that Push asked for are there
     }
     out_->rows.resize(out_->rects.size(), row_);
   }
 
  private:
   // From so many events in a row's tile on, cells are found by search instead of by walking.
-  static constexpr uint32_t kDenseEvents = 12 * kTileCells;
+  static constexpr uint32_t kDenseEvents = 32 * kTileCells;
+
+  uint16_t NameOf(uint32_t metadata_index) {
+    const std::span<const uint8_t> categories = line_.category_of_metadata;
+    return names_->IndexOf(metadata_index,
+                           metadata_index < categories.size() ? categories[metadata_index] : 0);
+  }
+
+  void NameFrom(size_t rect) {
+    for (; rect < out_->rects.size(); ++rect) {
+      out_->rects[rect].name = NameOf(columns_.name[out_->rects[rect].event]);
+    }
+  }
+
+  // Cells that were summed up beforehand; the tile's border is one between buckets.
+  void EncodeBuckets(EventRange range) {
+    // Buckets further on whose long event is asked for, so that it is there when it is drawn.
+    constexpr ptrdiff_t kAhead = 16;
+    const std::span<const RowBuckets::Bucket> all = pyramid_->buckets().Of(span_.cell_shift);
+    const RowBuckets::Bucket* bucket = &*std::lower_bound(
+        all.begin(), all.end(), range.first,
+        [](const RowBuckets::Bucket& b, uint32_t event) { return b.first < event; });
+    const RowBuckets::Bucket* const end = &all.back();
+    const int cell_units_shift = std::min(span_.cell_shift, RowBuckets::kUnitBits);
+    for (; bucket->first < range.last; ++bucket) {
+      __builtin_prefetch(bucket + std::min(end - bucket, 4 * kAhead));
+      if (end - bucket > kAhead && bucket[kAhead].long_last) PrefetchEvent(&bucket[kAhead]);
+      const uint32_t long_last = bucket->long_last;
+      const uint32_t shorts = bucket[1].first - bucket->first - long_last;
+      if (bucket->cell == kTileCells - 1 && (bucket->end >> cell_units_shift) != 0) {
+        // May end after the tile, where busy time is not known beforehand.
+        const size_t first_rect = out_->rects.size();
+        EmitCell(bucket->first, bucket[1].first);
+        NameFrom(first_rect);
+        continue;
+      }
+      if (shorts > 0) {
+        const uint32_t cell_start = bucket->cell << cell_units_shift;
+        out_->rects.push_back({.start = cell_start + bucket->start,
+                               .end = cell_start + bucket->end,
+                               .event = bucket->longest,
+                               .name = NameOf(bucket->name),
+                               .fill = static_cast<uint8_t>(bucket->fill),
+                               .flags = shorts > 1 ? kFlagMerged : uint8_t{0}});
+        if (shorts > 1) out_->merged.push_back(shorts);
+      }
+      if (long_last != 0) {
+        EmitOne(bucket[1].first - 1);
+        out_->rects.back().name = NameOf(columns_.name[bucket[1].first - 1]);
+      }
+    }
+  }
+
+  void PrefetchEvent(const RowBuckets::Bucket* bucket) const {
+    const uint32_t event = bucket[1].first - 1;
+    __builtin_prefetch(&columns_.start_ps[event]);
+    __builtin_prefetch(&columns_.duration_ps[event]);
+    __builtin_prefetch(&columns_.name[event]);
+  }
 
   uint64_t CellOf(uint32_t event) const {
     return span_.Offset(columns_.start_ps[event]) >> span_.cell_shift;
@@ -146,13 +207,34 @@ class RowEncoder {
 
   // Few events a cell: walk over them.
   void EncodeSparse(EventRange range) {
+    constexpr uint32_t kAhead = 64;  // events; the processor does not look beyond a page by itself
     const int64_t* start = columns_.start_ps.data();
+    const int64_t* duration = columns_.duration_ps.data();
     uint32_t e = range.first;
     while (e < range.last) {
+      __builtin_prefetch(start + std::min(e + kAhead, range.last));
+      __builtin_prefetch(duration + std::min(e + kAhead, range.last));
       const uint64_t cell_end = (CellOf(e) + 1) << span_.cell_shift;
-      uint32_t next = e + 1;
-      while (next < range.last && span_.Offset(start[next]) < cell_end) ++next;
-      EmitCell(e, next);
+      uint64_t busy = 0;
+      uint32_t longest = e;
+      int64_t longest_ps = -1;
+      uint32_t next = e;
+      // Only the last event that begins in a cell can be long.
+      do {
+        const int64_t duration_ps = duration[next];
+        if (duration_ps >= cell_ps_) break;
+        busy += static_cast<uint64_t>(duration_ps);
+        longest = duration_ps > longest_ps ? next : longest;
+        longest_ps = std::max(longest_ps, duration_ps);
+        ++next;
+      } while (next < range.last && span_.Offset(start[next]) < cell_end);
+      if (next - e == 1) {
+        EmitOne(e);
+      } else if (next > e) {
+        EmitMerged(e, next, {.longest = longest, .busy_ps = static_cast<int64_t>(busy)});
+      } else {
+        EmitOne(next++);
+      }
       e = next;
     }
   }
@@ -235,7 +317,7 @@ class RowEncoder {
     if (group_end - first == 1) {
       EmitOne(first);
     } else if (group_end > first) {
-      EmitMerged(first, group_end);
+      EmitMerged(first, group_end, pyramid_->Summarize(columns_, first, group_end));
     }
     if (long_last) EmitOne(group_end);
   }
@@ -263,8 +345,7 @@ class RowEncoder {
     Push(from, to, event, 255, flags);
   }
 
-  void EmitMerged(uint32_t first, uint32_t last) {
-    const RowPyramid::Range range = pyramid_->Summarize(columns_, first, last);
+  void EmitMerged(uint32_t first, uint32_t last, const RowPyramid::Range& range) {
     uint64_t from = 0;
     uint64_t to = 0;
     uint8_t flags = kFlagMerged;
@@ -278,14 +359,6 @@ class RowEncoder {
     out_->merged.push_back(last - first);
   }
 
-  static uint8_t FillOf(uint64_t busy_ps, uint64_t extent_ps) {
-    if (busy_ps >= extent_ps) return 255;
-    const double share = static_cast<double>(busy_ps) / static_cast<double>(extent_ps);
-    const int fill = static_cast<int>(share * 255 + 0.5);
-    // A little busy is not idle, and nearly busy is not busy.
-    return static_cast<uint8_t>(std::clamp(fill, busy_ps > 0 ? 1 : 0, 254));
-  }
-
   void Push(uint64_t from, uint64_t to, uint32_t event, uint8_t fill, uint8_t flags) {
     __builtin_prefetch(&columns_.name[event]);
     out_->rects.push_back({.start = static_cast<uint32_t>(from >> span_.unit_shift),
@@ -297,6 +370,7 @@ class RowEncoder {
   }
 
   const Span& span_;
+  const int64_t shift_ps_;
   const int64_t cell_ps_;
   const TileLine& line_;
   const LineColumns& columns_;
@@ -352,13 +426,18 @@ Result<std::string> EncodeTile(const TileRequest& request, std::span<const TileL
   sections.Clear();
   TileNames names;
   for (const TileLine& line : lines) {
-    const size_t rows = line.columns->timed_rows().size();
-    STROBE_CHECK(line.pyramids.size() >= rows);
+    STROBE_CHECK(line.pyramids.size() >= line.columns->timed_rows().size());
     STROBE_CHECK(line.metadata == lines[0].metadata);
+  }
+  thread_local std::vector<EventRange> ranges;
+  FindTouching(lines, span.from_ps, span.to_ps, &ranges);
+  size_t next_range = 0;
+  for (const TileLine& line : lines) {
+    const size_t rows = line.columns->timed_rows().size();
     const uint32_t first_rect = static_cast<uint32_t>(sections.rects.size());
-    RowEncoder encoder(span, line, &names, &sections);
+    RowEncoder encoder(span, request.shift_ps, line, &names, &sections);
     for (size_t row = 0; row < rows; ++row) {
-      encoder.Encode(row);
+      encoder.Encode(row, ranges[next_range++]);
       if (sections.rects.size() > kMaxTileRects) {
         return ResourceExhaustedError("TILE_TOO_LARGE",
                                       "More than 4,000,000 rectangles would be needed.")

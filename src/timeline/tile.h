@@ -1,12 +1,14 @@
 // Tiles of the timeline: what a screen can show of some lines over a power-of-two span, encoded as
 // docs/formats/tiles.md says.
 //
-//   RowPyramid pyramid = RowPyramid::Build(line, row);              // once per row
+//   RowPyramid pyramid = RowPyramid::Build(line, row, shift_ps);    // once per row
 //   STROBE_ASSIGN_OR_RETURN(std::string bytes, EncodeTile(request, lines));
 //
 // Nothing is left out: short events are merged, and every rectangle says for how many events it
-// stands. Cost: O(cells x log events) a row, never per merged event; the pyramid takes 0.60 B an
-// event. Pure functions: no file, no socket. Limits: kMaxTileRects, kMaxTileNames,
+// stands. Cost: a row's cells of more than about 12 events are read from its buckets
+// (row_buckets.h), 20 B a cell; smaller cells are walked over, event by event. A row the buckets
+// are not made for is searched, O(cells x log events). The pyramid takes 0.61 B an event, the
+// buckets at most 3.4. Pure functions: no file, no socket. Limits: kMaxTileRects, kMaxTileNames,
 // kMaxTileRow. Events without a place in time (aggregated ones) are not drawn.
 #pragma once
 
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "src/analysis/line_kind.h"
+#include "src/timeline/row_buckets.h"
 #include "src/xplane/profile_file.h"
 
 namespace strobe::timeline {
@@ -32,8 +35,8 @@ inline constexpr size_t kMaxTileNames = 65'535;
 // The row index has 16 bits; deeper rows are drawn in this one.
 inline constexpr uint32_t kMaxTileRow = 65'535;
 
-// Longest event, summed duration and places in time of any range of events of one row. Rows below
-// kFanout events hold no memory.
+// Longest event, summed duration and places in time of any range of events of one row, and its
+// cells summed up. Rows below kFanout events hold no memory.
 class RowPyramid {
  public:
   static constexpr uint32_t kFanout = 32;
@@ -42,12 +45,17 @@ class RowPyramid {
     int64_t busy_ps = 0;   // sum of durations
   };
 
-  static RowPyramid Build(const xplane::LineColumns& line, const xplane::LineColumns::Row& row);
+  // `shift_ps` of the tiles that will be asked for; others are right, but slower.
+  static RowPyramid Build(const xplane::LineColumns& line, const xplane::LineColumns::Row& row,
+                          int64_t shift_ps = 0);
 
   // Of the events [first, last): absolute indices within the row, first < last.
   Range Summarize(const xplane::LineColumns& line, uint32_t first, uint32_t last) const;
   // Start of every kFanout-th event of the row: a small array to search before the large one.
   std::span<const int64_t> block_start_ps() const { return block_start_ps_; }
+  // Start of every kFanout-th block, for the same reason; empty up to kFanout blocks.
+  std::span<const int64_t> group_start_ps() const { return group_start_ps_; }
+  const RowBuckets& buckets() const { return buckets_; }
   uint64_t resident_bytes() const;
 
  private:
@@ -60,8 +68,10 @@ class RowPyramid {
 
   uint32_t row_first_ = 0;
   std::vector<int64_t> block_start_ps_;
+  std::vector<int64_t> group_start_ps_;
   std::vector<int64_t> busy_before_ps_;  // sum of the durations before each level 0 block
   std::vector<Level> levels_;
+  RowBuckets buckets_;
 };
 
 struct TileLine {

@@ -5,12 +5,14 @@
 //   rect.name = names.IndexOf(metadata_index, category);
 //   names.Finish(plane.event_metadata);                 // fills entries() and text()
 //
-// Cost: a hash probe a rectangle, nothing for runs of the same name. Limit: kMaxTileNames; what
-// does not fit shares the last entry, "…".
+// Cost: one look at a table of the thread a rectangle; a hash probe for the first use of a name and
+// for metadata beyond kMaxRecent. Limit: kMaxTileNames; what does not fit shares the last entry,
+// "…".
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/xplane/profile_file.h"
@@ -29,9 +31,11 @@ class TileNames {
 
   TileNames();
   uint16_t IndexOf(uint32_t metadata_index, uint8_t category) {
-    const uint64_t key = uint64_t{category} << 32 | metadata_index;
-    if (key == last_key_) return last_index_;
-    return Find(key);
+    if (metadata_index < recent_.size()) {
+      const Recent& recent = recent_[metadata_index];
+      if (recent.tile == tile_ && recent.category == category) return recent.index;
+    }
+    return Find(uint64_t{category} << 32 | metadata_index);
   }
   // Metadata indices beyond the table get an empty name.
   void Finish(const std::vector<xplane::EventMetadata>& metadata);
@@ -40,8 +44,20 @@ class TileNames {
   const std::string& text() const { return text_; }
 
  private:
+  // Where a name was found last. The table outlives the tile; entries of others do not count.
+  struct Recent {
+    uint32_t tile = 0;
+    uint16_t index = 0;
+    uint8_t category = 0;
+  };
+  // 512 KB a thread; most planes have a few thousand names.
+  static constexpr size_t kMaxRecent = 65'536;
+
   uint16_t Find(uint64_t key);
+  uint16_t FindSlow(uint64_t key);
   void Grow();
+  static std::vector<Recent>& RecentOfThread();
+  void Add(std::string_view valid_name, uint8_t category);
 
   // A key is the category above the metadata index; no category is so large.
   static constexpr uint64_t kNone = UINT64_MAX;
@@ -52,8 +68,8 @@ class TileNames {
   std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
   std::vector<uint64_t> key_of_name_;
   bool overflow_ = false;
-  uint64_t last_key_ = kNone;
-  uint16_t last_index_ = 0;
+  uint32_t tile_;
+  std::vector<Recent>& recent_;
   std::vector<Entry> entries_;
   std::string text_;
 };
