@@ -104,10 +104,10 @@ class EngineImpl : public Engine {
           .Where(session->entry.path)
           .Hint("Expected <host>.xplane.pb; if a capture made it, look at the capture's messages.");
     }
-    if (auto opened = store_->Find(id, session->version)) return {opened};
+    if (auto opened = FindWhole(id, session->version)) return {opened};
     auto answer = open_flight_.Do(id + "/" + session->version, CancelToken(),
                                   [&]() -> SingleFlight<SessionState>::Answer {
-                                    if (auto opened = store_->Find(id, session->version)) {
+                                    if (auto opened = FindWhole(id, session->version)) {
                                       return std::shared_ptr<const SessionState>(opened);
                                     }
                                     return OpenNew(*session);
@@ -138,6 +138,17 @@ class EngineImpl : public Engine {
   }
 
  private:
+  // The open session, unless the columns it stands on are gone: then it is let go and opened anew.
+  std::shared_ptr<SessionState> FindWhole(const std::string& id, const std::string& version) {
+    std::shared_ptr<SessionState> opened = store_->Find(id, version);
+    if (opened == nullptr) return nullptr;
+    const Status columns = opened->CheckColumns();
+    if (columns.ok()) return opened;
+    LogWarning("engine.columns_lost", {{"session", id}, {"error", columns.ToString()}});
+    store_->Remove(opened);
+    return nullptr;
+  }
+
   SingleFlight<SessionState>::Answer OpenNew(const IndexedSession& session) {
     std::shared_ptr<SessionState> opened = SessionState::Open(session, scratch_directory_, parts_);
     if (const std::optional<Status> failure = opened->failure()) {

@@ -429,6 +429,43 @@ TEST_F(EngineTest, ASecondEngineTakesColumnsInsteadOfDecoding) {
   EXPECT_EQ(second->Search({.text = "fusion"}, {})->total, 60'000u);
 }
 
+// Lines checked before the cut read as zeros after it; such an answer once was kept for good.
+TEST_F(EngineTest, ColumnsCutShortWhileInUseAreNeverAnswered) {
+  Write("s1", "host0", Profile(60'000));
+  Start();
+  const auto first = MustOpen(OnlyId());
+  ASSERT_NE(first, nullptr);
+  EXPECT_TRUE(first->Lines(kLongWaitMs).complete);
+  const auto tile = first->Tile(0, 0, 0, 20, 1, {});
+  ASSERT_TRUE(tile.ok());
+  while (engine_->Sessions()[0].state == CompletenessState::kUnread) std::this_thread::yield();
+
+  Start();
+  const auto second = MustOpen(OnlyId());
+  ASSERT_NE(second, nullptr);
+  ASSERT_EQ(engine_->stats().column_file_hits, 1u);
+  EXPECT_TRUE(second->Tile(0, 0, 0, 20, 0, {}).ok());  // the line is checked and in use
+  size_t cut = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(root_ / "cache")) {
+    if (entry.path().extension() != ".col") continue;
+    fs::resize_file(entry.path(), 4096);
+    ++cut;
+  }
+  ASSERT_EQ(cut, 1u);
+  const auto lost = second->Tile(0, 0, 0, 20, 1, {});
+  ASSERT_FALSE(lost.ok());
+  EXPECT_EQ(lost.status().name(), "COLUMNS_LOST");
+  EXPECT_EQ(second->Search({.text = "fusion"}, {}).status().name(), "COLUMNS_LOST");
+
+  const auto third = MustOpen(OnlyId());
+  ASSERT_NE(third, nullptr);
+  EXPECT_NE(third, second);
+  const auto again = third->Tile(0, 0, 0, 20, 1, {});
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  EXPECT_EQ(**again, **tile);
+  EXPECT_EQ(third->Search({.text = "fusion"}, {})->total, 60'000u);
+}
+
 TEST_F(EngineTest, NoReadableRootIsAnError) {
   engine_ =
       Engine::Create({.roots = {(root_ / "missing").string()}, .rescan_interval_ms = 0}, clock_);

@@ -82,6 +82,20 @@ void SessionState::OpenHost(HostState* host, const IndexedFile& file,
   host->profile = std::move(opened->profile);
   host->identity = std::move(opened->identity);
   host->from_columns = opened->from_cache;
+  host->columns = std::move(opened->columns);
+}
+
+Status SessionState::CheckColumns() const {
+  for (const HostState& host : hosts_) {
+    if (host.columns == nullptr || host.columns->whole()) continue;
+    return UnavailableError("COLUMNS_LOST",
+                            "The cached columns of the profile were cut short while in use.")
+        .Where(host.file.path)
+        .Hint(
+            "Ask again: the profile itself is read anew. Nothing but Strobe should write to its "
+            "cache directory.");
+  }
+  return OkStatus();
 }
 
 // After all hosts are open: clocks, display order, and what to load in which order.

@@ -59,6 +59,9 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
 
   // Why nothing of the session could be opened; nullopt when some host works.
   std::optional<Status> failure() const;
+  // COLUMNS_LOST when a column file was cut short under us. Asked after an answer was computed and
+  // before it is kept; the engine then opens the session anew.
+  Status CheckColumns() const;
   void StartLoading();
   void StopLoading() { stop_loading_.Cancel(); }
   uint64_t resident_bytes() const;
@@ -102,7 +105,8 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
     std::optional<Status> error;
     bool writing = false;
     storage::FileIdentity identity;
-    bool from_columns = false;  // nothing new to write to the cache
+    bool from_columns = false;                          // nothing new to write to the cache
+    std::shared_ptr<const xplane::ColumnFile> columns;  // when from_columns
     int64_t shift_ps = 0;
     std::vector<uint32_t> planes;                   // in display order
     std::vector<std::unique_ptr<PlaneView>> views;  // by plane; nullptr when not shown

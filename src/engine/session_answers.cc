@@ -89,6 +89,7 @@ SingleFlight<xplane::Completeness>::Answer SessionState::ComputeCompleteness(
     if (host.profile->origin_unix_ns()) record.clock_offset_ps = host.shift_ps;
     records.push_back(std::move(record));
   }
+  STROBE_RETURN_IF_ERROR(CheckColumns());
   auto answer = std::make_shared<const xplane::Completeness>(xplane::Combine(std::move(records)));
   std::lock_guard lock(answers_mutex_);
   completeness_ = answer;
@@ -104,6 +105,7 @@ Result<std::shared_ptr<const analysis::Overview>> SessionState::FirstOverview(
     }
     STROBE_RETURN_IF_ERROR(DecodeAll(cancel));
     auto answer = std::make_shared<const analysis::Overview>(analysis::MakeOverview(hosts(), {}));
+    STROBE_RETURN_IF_ERROR(CheckColumns());
     std::lock_guard lock(answers_mutex_);
     overview_ = answer;
     return answer;
@@ -126,6 +128,7 @@ Result<std::shared_ptr<const std::string>> SessionState::Tile(uint32_t host, uin
     if (std::shared_ptr<const std::string> tile = parts_->tiles.Find(key)) return tile;
     STROBE_ASSIGN_OR_RETURN(std::shared_ptr<const std::string> tile,
                             EncodeChunk(host, plane, chunk, level, index, cancel));
+    STROBE_RETURN_IF_ERROR(CheckColumns());
     ++parts_->tiles_encoded;
     parts_->tiles.Insert(key, tile);
     return tile;
@@ -252,6 +255,7 @@ Result<SearchResult> SessionState::Search(const SearchQuery& query, const Cancel
          .start_ps = hit.start_ps,
          .duration_ps = hit.duration_ps});
   }
+  STROBE_RETURN_IF_ERROR(CheckColumns());
   return result;
 }
 

@@ -65,6 +65,7 @@ Result<EventDetail> SessionState::Event(const EventRef& ref) {
   for (xplane::Stat& stat : profile.MetadataStats(ref.plane, name)) {
     detail.stats.push_back({.stat = stat, .from_metadata = true});
   }
+  STROBE_RETURN_IF_ERROR(CheckColumns());
   return detail;
 }
 

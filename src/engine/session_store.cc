@@ -39,6 +39,17 @@ void SessionStore::Insert(std::shared_ptr<SessionState> session) {
   by_id_[id] = sessions_.begin();
 }
 
+void SessionStore::Remove(const std::shared_ptr<SessionState>& session) {
+  std::shared_ptr<SessionState> removed;  // freed after the lock
+  std::lock_guard lock(mutex_);
+  const auto found = by_id_.find(session->entry().id);
+  if (found == by_id_.end() || *found->second != session) return;
+  removed = *found->second;
+  removed->StopLoading();
+  sessions_.erase(found->second);
+  by_id_.erase(found);
+}
+
 bool SessionStore::MakeRoom(uint64_t other_bytes) {
   Sessions evicted;  // freed after the lock
   std::lock_guard lock(mutex_);

@@ -62,6 +62,12 @@ class MappedFile : public ByteSource {
   const FileIdentity& identity() const override { return identity_; }
   uint64_t owned_bytes() const override { return 0; }
 
+  bool CutShort() const override {
+    if (data_ != nullptr && MappingFaulted(slot_)) return true;
+    struct stat info = {};
+    return fstat(file_.get(), &info) != 0 ||
+           static_cast<uint64_t>(info.st_size) < identity_.size_bytes;
+  }
   Status CheckUnchanged() const override {
     const bool faulted = data_ != nullptr && MappingFaulted(slot_);
     struct stat info = {};

@@ -40,6 +40,9 @@ class ByteSource {
   // OK while the file behind the bytes is what it was; FILE_CHANGED (ABORTED) after truncation or
   // in-place rewriting.
   virtual Status CheckUnchanged() const = 0;
+  // True once the file behind the bytes is shorter than when it was opened, or a part of it could
+  // not be read: what was lost reads as zeros. A system call.
+  virtual bool CutShort() const { return false; }
   // Heap or anonymous memory that this source holds (0 for a mapped file), for memory accounting.
   virtual uint64_t owned_bytes() const = 0;
 

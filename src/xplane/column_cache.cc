@@ -184,6 +184,7 @@ Result<CachedProfile> ColumnCache::OpenHostFile(const SessionFile& file,
   if (columns != nullptr) {
     const Status approved = columns->Approve(*opened.profile);
     opened.from_cache = approved.ok();
+    if (approved.ok()) opened.columns = columns;
     if (!approved.ok()) {
       ++rejected_;
       LogIgnored("opening", approved);

@@ -39,6 +39,7 @@ struct CachedProfile {
   std::shared_ptr<ProfileFile> profile;
   storage::FileIdentity identity;  // of the file on disk
   bool from_cache = false;
+  std::shared_ptr<const ColumnFile> columns;  // when from_cache: to be asked whether it is whole
 };
 
 class ColumnCache {

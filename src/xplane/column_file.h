@@ -47,6 +47,9 @@ class ColumnFile : public ColumnProvider {
 
   const StoredLine* Find(size_t plane, size_t line) const override;
   uint64_t line_count() const { return line_count_; }
+  // False once somebody cut the file under us: lines checked before then read as zeros now, so what
+  // was computed from them must not be used. Ask after computing.
+  bool whole() const { return !source_->CutShort(); }
   // Lines that were asked for and turned out damaged.
   uint64_t rejected_lines() const { return rejected_lines_.load(); }
 
