@@ -81,6 +81,9 @@ class Strobe:
         port = free_port()
         self.server = Server([str(self.binary), "serve", str(directory), "--listen", f"127.0.0.1:{port}", "--cache", str(self.cache),
                               "--log-level", "warning"], port, "/readyz")
+        # A file is served once it has settled; that wait is not what is measured.
+        while json.loads(self.server.get("/api/v1/sessions"))["sessions"][0]["state"] == "writing":
+            time.sleep(0.05)
         self.session = json.loads(self.server.get("/api/v1/sessions"))["sessions"][0]["id"]
         self.base = f"/api/v1/sessions/{self.session}"
         self.lines = None

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 
 #include "src/hlo/buffer_assignment.h"
 #include "src/hlo/corpus_for_test.h"
@@ -126,20 +125,16 @@ TEST(HloModuleCorpusTest, ChangedBytesNeverBreakAnything) {
   EXPECT_GT(read, 500);
 }
 
-TEST(HloModuleCorpusTest, TheLargestModuleOpensInTime) {
+TEST(HloModuleCorpusTest, TheLargestModuleOpensWithinItsMemory) {
   const std::filesystem::path corpus = CorpusDirectory();
   STROBE_NEED_CORPUS(corpus);
   const std::string bytes =
       UnpackedFile(corpus / "hlo" /
                    "module_0040.pjit__wrapped_step_fn.sm_8.0_gpu_after_optimizations.hlo.pb.xz");
-  const auto begin = std::chrono::steady_clock::now();
   const Result<HloModule> module = HloModule::Read(bytes, {});
-  const auto took = std::chrono::steady_clock::now() - begin;
   ASSERT_TRUE(module.ok());
   // 37,026 instructions with those of the fusions' computations counted apart.
   EXPECT_GE(module->instructions().size(), 30'000u);
-  // The bound holds on a busy machine under a sanitizer too; the benchmark has the figure.
-  EXPECT_LT(std::chrono::duration<double>(took).count(), 3.0);
   EXPECT_LT(module->resident_bytes(), 4 * bytes.size());
 }
 
