@@ -2,6 +2,8 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -43,8 +45,10 @@ bool CoverFault(uintptr_t address) {
     const uintptr_t page = address & ~(kPageBytes - 1);
     const uintptr_t mapping_end = (end + kPageBytes - 1) & ~(kPageBytes - 1);
     const auto cover = [page](uintptr_t limit) {
-      return mmap(reinterpret_cast<void*>(page), limit - page, PROT_READ,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+      // The bare system call: safe in a signal handler, and not taken by a thread checker for a
+      // write to the page, which only the kernel replaces.
+      return syscall(SYS_mmap, page, limit - page, PROT_READ,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != -1;
     };
     slot.faulted.store(true, std::memory_order_release);
     // Too many areas already: one area to the end replaces them all.
