@@ -143,7 +143,7 @@ def main():
     finally:
         shutil.rmtree(work, ignore_errors=True)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    text = ["# Benchmark results", "", f"Machine: {machine()}. Commit {commit}, {datetime.date.today()}. Command: `./dev bench {' '.join(sys.argv[1:])}`.".replace(" `.", "`."),
+    text = ["# Benchmark results", "", f"Machine: {machine()}. Commit {commit}, {datetime.date.today()}. Command: `{' '.join(['./dev bench', *sys.argv[1:]])}`.",
             f"Each figure is the median of {arguments.repeat} runs, the worst in brackets; every run is a new server process over HTTP on loopback.",
             "Peers: the `xprof` 2.24.2 and `xprof-rs` 0.1.3 wheels, asked for `trace_viewer@` with `resolution=8000` as their own pages do.", "",
             "### Reading alone (one core, warm): wire bytes to columns", "", "| input | MB/s |", "|---|---|"]
