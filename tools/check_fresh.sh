@@ -54,9 +54,9 @@ lay_tree() {  # lay_tree RELEASE TREE
   cp -f /etc/apt/apt.conf.d/99* "$tree/etc/apt/apt.conf.d/" 2>/dev/null || true
   copy_in "$tree" /etc/apt/auth.conf.d
   copy_in "$tree" /etc/pip.conf
-  copy_in "$tree" /root/.config/pip
+  copy_in "$tree" "$HOME"/.config/pip
   copy_in "$tree" /etc/npmrc
-  copy_in "$tree" /root/.npmrc
+  copy_in "$tree" "$HOME"/.npmrc
   copy_in "$tree" /etc/resolv.conf
   copy_in "$tree" /etc/hosts
   local variable
@@ -65,7 +65,7 @@ lay_tree() {  # lay_tree RELEASE TREE
   done
   # Local package folders that pip is told of, if any.
   local folder
-  for folder in $(sed -n 's/^find-links *= *//p' /root/.config/pip/pip.conf /etc/pip.conf 2>/dev/null); do mkdir -p "$tree$folder"; done
+  for folder in $(sed -n 's/^find-links *= *//p' "$HOME"/.config/pip/pip.conf /etc/pip.conf 2>/dev/null); do mkdir -p "$tree$folder"; done
 }
 
 enter() {  # enter TREE COMMAND: inside the tree, with this machine's client settings but a clean environment otherwise
@@ -83,14 +83,14 @@ mount_tree() {
   mountpoint -q "$1/dev" || mount --bind /dev "$1/dev"
   mountpoint -q "$1/dev/shm" || mount -t tmpfs tmpfs "$1/dev/shm"
   if [ "$LEND_CCACHE" = 1 ]; then
-    mkdir -p "$1/root/.cache/ccache"
-    mountpoint -q "$1/root/.cache/ccache" || mount --bind "$(ccache --get-config cache_dir)" "$1/root/.cache/ccache"
+    mkdir -p "$1$HOME/.cache/ccache"
+    mountpoint -q "$1$HOME/.cache/ccache" || mount --bind "$(ccache --get-config cache_dir)" "$1$HOME/.cache/ccache"
   fi
 }
 
 unmount_tree() {
   local point
-  for point in root/.cache/ccache dev/shm dev proc; do if mountpoint -q "$1/$point"; then umount -l "$1/$point"; fi; done
+  for point in "${HOME#/}"/.cache/ccache dev/shm dev proc; do if mountpoint -q "$1/$point"; then umount -l "$1/$point"; fi; done
 }
 
 # Starts `./dev run` in the tree, waits for the address it prints, asks it for the sessions, and stops it. Prints the seconds it took.
