@@ -26,7 +26,7 @@ run_gtest() {  # run_gtest NAME PROGRAM ARGS...
   if [ -f "$xml" ]; then read -r passed failed < <(python3 tools/count_junit.py "$xml"); fi
   # A program that ended badly without a failed test (a sanitizer report at exit, a crash) is a failure of its own.
   if [ "$status" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
-  grep -h '^STROBE_NOTICE' "$log" >&2 || true
+  grep -hE 'STROBE_NOTICE|NOT TESTED' "$log" >&2 || true
   if [ "$failed" != 0 ]; then tail -n 60 "$log" >&2; fi
   count "$name" "$passed" "$failed"
 }
@@ -121,7 +121,7 @@ run_pytest() {  # NAME PATHS...
   STROBE_BINARY="$ROOT/build/strobe" build/venv-test/bin/python -m pytest -q -p no:cacheprovider --junitxml="$xml" "${paths[@]}" \
     >build/test-logs/pytest.log 2>&1 </dev/null || true
   if [ -f "$xml" ]; then read -r passed failed < <(python3 tools/count_junit.py "$xml"); fi
-  grep -h 'STROBE_NOTICE' build/test-logs/pytest.log >&2 || true
+  grep -hE 'STROBE_NOTICE|NOT TESTED' build/test-logs/pytest.log >&2 || true
   if [ "$failed" != 0 ]; then tail -n 80 build/test-logs/pytest.log >&2; fi
   count "$name" "$passed" "$failed"
 }
