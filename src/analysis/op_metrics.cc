@@ -1,0 +1,108 @@
+#include "src/analysis/op_metrics.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+namespace strobe::analysis {
+namespace {
+
+void CopyText(const std::string& from, std::string* into) {
+  if (into->empty()) *into = from;
+}
+
+// What an op is, apart from its measurements: the first that knows a text tells it.
+void CopyIdentity(const OpMetrics& from, OpMetrics* into) {
+  CopyText(from.long_name, &into->long_name);
+  CopyText(from.category, &into->category);
+  CopyText(from.provenance, &into->provenance);
+  CopyText(from.deduplicated_name, &into->deduplicated_name);
+  CopyText(from.source_file, &into->source_file);
+  CopyText(from.source_stack, &into->source_stack);
+  if (into->fingerprint == 0) into->fingerprint = from.fingerprint;
+  if (into->core_type == CoreType::kUnknown) into->core_type = from.core_type;
+  if (into->children == nullptr) into->children = from.children;
+}
+
+void AddMemory(const std::vector<MemoryAccessed>& from, std::vector<MemoryAccessed>* into) {
+  for (const MemoryAccessed& access : from) {
+    const auto same = std::ranges::find_if(*into, [&](const MemoryAccessed& known) {
+      return known.space == access.space && known.is_write == access.is_write;
+    });
+    if (same == into->end()) {
+      into->push_back(access);
+    } else {
+      same->bytes += access.bytes;
+    }
+  }
+}
+
+void AddMeasurements(const OpMetrics& from, bool add_cores, OpMetrics* into) {
+  // An op that has not run yet has no shortest run.
+  if (into->occurrences == 0 || (from.occurrences != 0 && from.min_time_ps < into->min_time_ps)) {
+    into->min_time_ps = from.min_time_ps;
+  }
+  into->is_eager |= from.is_eager;
+  into->autotuned |= from.autotuned;
+  into->occurrences += from.occurrences;
+  into->time_ps += from.time_ps;
+  into->self_time_ps += from.self_time_ps;
+  into->normalized_time_ps += from.normalized_time_ps;
+  into->dma_stall_ps += from.dma_stall_ps;
+  into->flops += from.flops;
+  into->model_flops += from.model_flops;
+  into->bytes_accessed += from.bytes_accessed;
+  into->vdd_energy_j += from.vdd_energy_j;
+  if (add_cores) into->num_cores += from.num_cores;
+  AddMemory(from.memory_accessed, &into->memory_accessed);
+}
+
+}  // namespace
+
+size_t OpMetricsCombiner::KeyHash::operator()(const Key& key) const {
+  return std::hash<std::string>()(key.name) ^ (key.hlo_module_id * 0x9e3779b97f4a7c15ULL);
+}
+
+OpMetricsCombiner::OpMetricsCombiner(OpMetricsDb* into) : into_(into) {
+  for (size_t i = 0; i < into_->ops.size(); ++i) {
+    index_.emplace(Key{into_->ops[i].hlo_module_id, into_->ops[i].name}, i);
+  }
+}
+
+void OpMetricsCombiner::Add(const OpMetricsDb& from, bool add_cores) {
+  into_->total_time_ps += from.total_time_ps;
+  into_->total_op_time_ps += from.total_op_time_ps;
+  into_->normalized_total_op_time_ps += from.normalized_total_op_time_ps;
+  into_->idle_time_ps += from.idle_time_ps;
+  into_->busy_time_ps += from.busy_time_ps;
+  into_->host_infeed_enqueue_duration_ps += from.host_infeed_enqueue_duration_ps;
+  into_->host_infeed_enqueue_start_difference_ps += from.host_infeed_enqueue_start_difference_ps;
+  into_->precision.compute_16bit_ps += from.precision.compute_16bit_ps;
+  into_->precision.compute_32bit_ps += from.precision.compute_32bit_ps;
+  for (const OpMetrics& op : from.ops) {
+    const auto [place, is_new] =
+        index_.try_emplace(Key{op.hlo_module_id, op.name}, into_->ops.size());
+    if (is_new) {
+      OpMetrics& added = into_->ops.emplace_back();
+      added.hlo_module_id = op.hlo_module_id;
+      added.name = op.name;
+      added.num_cores = add_cores ? 0 : op.num_cores;
+    }
+    OpMetrics& known = into_->ops[place->second];
+    CopyIdentity(op, &known);
+    AddMeasurements(op, add_cores, &known);
+  }
+}
+
+std::vector<const OpMetrics*> SortedBySelfTime(const OpMetricsDb& db) {
+  std::vector<const OpMetrics*> sorted;
+  sorted.reserve(db.ops.size());
+  for (const OpMetrics& op : db.ops) sorted.push_back(&op);
+  std::ranges::stable_sort(sorted, [](const OpMetrics* left, const OpMetrics* right) {
+    return left->self_time_ps != right->self_time_ps ? left->self_time_ps > right->self_time_ps
+                                                     : left->name < right->name;
+  });
+  return sorted;
+}
+
+}  // namespace strobe::analysis

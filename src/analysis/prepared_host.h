@@ -1,0 +1,132 @@
+// One host's profile with its meaning worked out: which step (group) each event belongs to, which
+// events flow into which, and the lines that are derived from others.
+//
+//   STROBE_ASSIGN_OR_RETURN(std::shared_ptr<const PreparedHost> host,
+//                           PreparedHost::Prepare(file_owner, *file, {}, cancel));
+//   const PreparedLine& line = host->planes()[p].lines[l];
+//   const int64_t group = line.GroupOf(event);      // kNoGroup: none
+//
+// This is XProf's preprocessing (producer and consumer links, grouping, derived timeline) without
+// changing the profile: what it adds stands beside the columns. Lines keep their index in the file;
+// lines that it adds come behind them. A line that it rewrites (the merged Steps line of a TPU,
+// lines that gain region events) carries its events itself and says so.
+//
+// Limits: PrepareOptions. Cost: about 20 ns an event of host lines, 4 ns of device lines, 4 B an
+// event. Immutable, so thread-safe. Sources of the rules: xprof's preprocessing and grouping.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/cancel.h"
+#include "src/base/status.h"
+#include "src/xplane/profile_file.h"
+
+namespace strobe::analysis {
+
+inline constexpr int64_t kNoGroup = -1;
+
+// A step or request: the events that one root caused.
+struct Group {
+  std::string name;               // "train 12"
+  std::vector<int64_t> parents;   // sorted
+  std::vector<int64_t> children;  // sorted
+};
+
+// A stat that preparation adds, or copies into a derived event. `number` also holds integers up to
+// 2^53; `integer` holds them exactly.
+struct AddedStat {
+  enum class Kind : uint8_t { kInt64, kUint64, kDouble, kString };
+  std::string name;
+  Kind kind = Kind::kInt64;
+  int64_t integer = 0;
+  double number = 0;
+  std::string text;
+};
+
+// An event that is in no line of the file.
+struct AddedEvent {
+  std::string name;
+  std::string display_name;  // empty: none
+  int64_t start_ps = 0;      // file time
+  int64_t duration_ps = 0;
+  int64_t group = kNoGroup;
+  // The event of the same plane that it stands for, when it is a copy; kNone else.
+  static constexpr uint32_t kNone = 0xffffffff;
+  uint32_t source_line = kNone;
+  uint32_t source_event = kNone;
+  std::vector<AddedStat> stats;
+};
+
+// An end of a flow at an event. An event may have several.
+struct FlowEnd {
+  uint32_t event = 0;
+  uint64_t flow =
+      0;  // XProf's encoding: bits 0-1 direction (1 in, 2 out, 3 both), 2-57 id, 58-63 category
+};
+
+// A stat added to one event of the file.
+struct EventAddition {
+  uint32_t event = 0;
+  AddedStat stat;
+};
+
+struct PreparedLine {
+  int64_t id = 0;
+  int64_t display_id = 0;
+  std::string name;
+  std::string display_name;  // empty: the name
+  int64_t timestamp_ns = 0;
+  bool from_file = true;                 // its columns are those of the file (same index)
+  bool derived = false;                  // repeats what other lines measured
+  std::vector<int32_t> groups;           // by event of the file; empty: none has one
+  std::vector<FlowEnd> flows;            // sorted by event
+  std::vector<EventAddition> additions;  // sorted by event: step_name, is_eager, _r ...
+  std::vector<AddedEvent> events;        // when !from_file: all of them, sorted by time
+
+  int64_t GroupOf(uint32_t event) const {
+    if (!from_file) return events[event].group;
+    return groups.empty() ? kNoGroup : groups[event];
+  }
+};
+
+struct PreparedPlane {
+  std::vector<PreparedLine> lines;  // those of the file first, with their index
+};
+
+struct PrepareOptions {
+  bool derived_lines = true;
+  uint64_t max_groups = 10'000'000;
+};
+
+class PreparedHost {
+ public:
+  // `owner` keeps `file` alive. Decodes every line. Errors: CANCELLED, PREPARE_LIMIT_GROUPS.
+  static Result<std::shared_ptr<const PreparedHost>> Prepare(std::shared_ptr<const void> owner,
+                                                             const xplane::ProfileFile& file,
+                                                             const PrepareOptions& options,
+                                                             const CancelToken& cancel);
+
+  const xplane::ProfileFile& file() const { return *file_; }
+  const std::vector<PreparedPlane>& planes() const { return planes_; }  // index of the file
+  const std::map<int64_t, Group>& groups() const { return groups_; }
+  // The profile carried group ids already, so nothing was worked out anew.
+  bool grouped_before() const { return grouped_before_; }
+  uint64_t resident_bytes() const;
+
+ private:
+  friend class HostPreparer;
+  PreparedHost() = default;
+
+  std::shared_ptr<const void> owner_;
+  const xplane::ProfileFile* file_ = nullptr;
+  std::vector<PreparedPlane> planes_;
+  std::map<int64_t, Group> groups_;
+  bool grouped_before_ = false;
+};
+
+}  // namespace strobe::analysis

@@ -1,0 +1,164 @@
+#include "src/tools/session_input.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "src/analysis/combine_op_stats.h"
+
+namespace strobe::tools {
+namespace {
+
+constexpr auto kCancelPoll = std::chrono::milliseconds(20);
+
+bool KnowsStat(const xplane::Plane& plane, std::string_view name) {
+  return std::ranges::any_of(plane.stat_metadata,
+                             [&](const xplane::StatMetadata& stat) { return stat.name == name; });
+}
+
+bool KnowsEvent(const xplane::Plane& plane, std::string_view prefix) {
+  return std::ranges::any_of(plane.event_metadata, [&](const xplane::EventMetadata& event) {
+    return event.name.starts_with(prefix);
+  });
+}
+
+}  // namespace
+
+SessionFacts FactsOf(const std::vector<ToolHost>& hosts, const hlo::ModuleSet& modules) {
+  SessionFacts facts;
+  facts.host_count = hosts.size();
+  facts.has_sidecar_modules =
+      std::ranges::any_of(modules.entries(), &hlo::ModuleSet::Entry::from_file);
+  for (const ToolHost& host : hosts) {
+    if (host.file == nullptr) continue;
+    for (const xplane::Plane& plane : host.file->planes()) {
+      if (plane.name.starts_with("/host:CPU")) {
+        facts.has_host_plane = true;
+        facts.has_dcn_events |= KnowsEvent(plane, "MegaScale:");
+        facts.has_allocations |= KnowsEvent(plane, "MemoryAllocation");
+        facts.has_serving_requests |=
+            KnowsEvent(plane, "BatchingSessionRun") || KnowsEvent(plane, "TfrtModelRun") ||
+            KnowsEvent(plane, "ServingModelRun") || KnowsEvent(plane, "SessionRun");
+      }
+      facts.has_gpu_plane |= plane.name.starts_with("/device:GPU:");
+      if (plane.name.starts_with("/device:TPU:")) {
+        facts.has_tpu_plane = true;
+        facts.has_counters |= KnowsStat(plane, "counter_value");
+      }
+      if (plane.name == hlo::kMetadataPlane) {
+        facts.has_hlo_modules |= KnowsStat(plane, "Hlo Proto") || KnowsStat(plane, "HLO Proto");
+      }
+    }
+  }
+  return facts;
+}
+
+SessionInput::SessionInput(Parts parts)
+    : parts_(std::move(parts)),
+      facts_(FactsOf(parts_.hosts, *parts_.modules)),
+      prepared_(parts_.hosts.size()),
+      stats_(parts_.hosts.size()) {}
+
+Status SessionInput::CheckHost(size_t host) const {
+  STROBE_CHECK(host < parts_.hosts.size());
+  const ToolHost& known = parts_.hosts[host];
+  if (known.file != nullptr) return OkStatus();
+  if (known.error) return *known.error;
+  return FailedPreconditionError("HOST_UNREADABLE", "The host's profile could not be opened.")
+      .Where(known.name);
+}
+
+template <typename T>
+Result<std::shared_ptr<const T>> SessionInput::Once(
+    Slot<T>* slot, const CancelToken& cancel,
+    const std::function<Result<std::shared_ptr<const T>>()>& compute) {
+  std::unique_lock lock(mutex_);
+  while (slot->running) {
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    changed_.wait_for(lock, kCancelPoll);
+  }
+  if (slot->value != nullptr) return slot->value;
+  if (slot->error) return *slot->error;
+  slot->running = true;
+  lock.unlock();
+  Result<std::shared_ptr<const T>> made = compute();
+  lock.lock();
+  slot->running = false;
+  if (made.ok()) {
+    slot->value = *made;
+  } else if (made.status().code() != StatusCode::kCancelled) {
+    slot->error = made.status();
+  }
+  changed_.notify_all();
+  return made;
+}
+
+Result<std::shared_ptr<const analysis::PreparedHost>> SessionInput::Prepared(
+    size_t host, const CancelToken& cancel) {
+  STROBE_RETURN_IF_ERROR(CheckHost(host));
+  return Once<analysis::PreparedHost>(&prepared_[host], cancel, [&] {
+    return analysis::PreparedHost::Prepare(parts_.owners[host], *parts_.hosts[host].file, {},
+                                           cancel);
+  });
+}
+
+Result<std::shared_ptr<const analysis::OpStats>> SessionInput::HostOpStats(
+    size_t host, const CancelToken& cancel) {
+  STROBE_RETURN_IF_ERROR(CheckHost(host));
+  using Answer = Result<std::shared_ptr<const analysis::OpStats>>;
+  return Once<analysis::OpStats>(&stats_[host], cancel, [&]() -> Answer {
+    STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const analysis::PreparedHost> prepared,
+                            Prepared(host, cancel));
+    STROBE_ASSIGN_OR_RETURN(analysis::OpStats stats,
+                            analysis::MakeOpStats(*prepared, *parts_.modules, cancel));
+    return std::make_shared<const analysis::OpStats>(std::move(stats));
+  });
+}
+
+Result<std::shared_ptr<const analysis::OpStats>> SessionInput::CombinedOpStats(
+    std::span<const size_t> hosts, const CancelToken& cancel) {
+  if (hosts.size() == 1) return HostOpStats(hosts[0], cancel);
+  const std::vector<size_t> chosen(hosts.begin(), hosts.end());
+  std::shared_ptr<Slot<analysis::OpStats>> slot;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Combination& known : combined_) {
+      if (known.hosts == chosen) slot = known.slot;
+    }
+    if (slot == nullptr) {
+      slot = std::make_shared<Slot<analysis::OpStats>>();
+      combined_.push_back({chosen, slot});
+      if (combined_.size() > kMaxCombinations) combined_.pop_front();
+    }
+  }
+  using Answer = Result<std::shared_ptr<const analysis::OpStats>>;
+  return Once<analysis::OpStats>(slot.get(), cancel, [&]() -> Answer {
+    std::vector<std::shared_ptr<const analysis::OpStats>> held;
+    std::vector<const analysis::OpStats*> parts;
+    std::vector<std::string> failures;
+    Status first_error;
+    for (const size_t host : chosen) {
+      Answer part = HostOpStats(host, cancel);
+      if (part.ok()) {
+        held.push_back(*part);
+        parts.push_back(held.back().get());
+        continue;
+      }
+      if (part.status().code() == StatusCode::kCancelled) return part.status();
+      if (first_error.ok()) first_error = part.status();
+      failures.push_back(parts_.hosts[host].name + ": " + std::string(part.status().message()));
+    }
+    if (parts.empty()) return first_error;
+    analysis::OpStats all = analysis::CombineOpStats(parts);
+    for (std::string& failure : failures) all.diagnostics.errors.push_back(std::move(failure));
+    return std::make_shared<const analysis::OpStats>(std::move(all));
+  });
+}
+
+uint64_t SessionInput::resident_bytes() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& slot : prepared_) bytes += slot.value ? slot.value->resident_bytes() : 0;
+  return bytes;
+}
+
+}  // namespace strobe::tools

@@ -1,0 +1,80 @@
+// The input of tools over opened profile files: what is computed is kept and computed once, however
+// many tools ask at the same time.
+//
+//   SessionInput input({.name = "run/s1", .hosts = hosts, .files = owners, .modules = modules});
+//   Result<ToolResult> result = tool->run(question, input, cancel);
+//
+// A computation that is cancelled by its asker is begun anew by the next one who waits. Results of
+// combining are kept for the last kMaxCombinations choices of hosts. Memory: resident_bytes().
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/tools/tool_input.h"
+
+namespace strobe::tools {
+
+class SessionInput : public ToolInput {
+ public:
+  struct Parts {
+    std::string name;
+    std::vector<ToolHost> hosts;
+    std::vector<std::shared_ptr<const void>> owners;  // keep hosts[i].file alive
+    std::shared_ptr<const hlo::ModuleSet> modules;    // finished; never null
+  };
+  // Choices of hosts whose combined stats are kept.
+  static constexpr size_t kMaxCombinations = 8;
+
+  explicit SessionInput(Parts parts);
+
+  const std::vector<ToolHost>& hosts() const override { return parts_.hosts; }
+  const SessionFacts& facts() const override { return facts_; }
+  std::string_view session_name() const override { return parts_.name; }
+  Result<std::shared_ptr<const analysis::PreparedHost>> Prepared(
+      size_t host, const CancelToken& cancel) override;
+  Result<std::shared_ptr<const analysis::OpStats>> HostOpStats(size_t host,
+                                                               const CancelToken& cancel) override;
+  Result<std::shared_ptr<const analysis::OpStats>> CombinedOpStats(
+      std::span<const size_t> hosts, const CancelToken& cancel) override;
+  std::shared_ptr<const hlo::ModuleSet> Modules() override { return parts_.modules; }
+
+  uint64_t resident_bytes() const;
+
+ private:
+  // One value that the first asker computes while the others wait.
+  template <typename T>
+  struct Slot {
+    bool running = false;
+    std::shared_ptr<const T> value;
+    std::optional<Status> error;  // of the input, kept; cancellation is not
+  };
+  template <typename T>
+  Result<std::shared_ptr<const T>> Once(
+      Slot<T>* slot, const CancelToken& cancel,
+      const std::function<Result<std::shared_ptr<const T>>()>& compute);
+  Status CheckHost(size_t host) const;
+
+  const Parts parts_;
+  SessionFacts facts_;
+  mutable std::mutex mutex_;  // guards everything below
+  std::condition_variable changed_;
+  std::vector<Slot<analysis::PreparedHost>> prepared_;
+  std::vector<Slot<analysis::OpStats>> stats_;
+  struct Combination {
+    std::vector<size_t> hosts;
+    std::shared_ptr<Slot<analysis::OpStats>> slot;
+  };
+  std::deque<Combination> combined_;
+};
+
+// Facts of opened files; hosts without a file are counted and say nothing else.
+SessionFacts FactsOf(const std::vector<ToolHost>& hosts, const hlo::ModuleSet& modules);
+
+}  // namespace strobe::tools
