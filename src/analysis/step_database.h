@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "src/analysis/op_metrics.h"
+#include "src/base/cancel.h"
+#include "src/base/status.h"
 
 namespace strobe::analysis {
 
@@ -78,5 +80,13 @@ struct StepDatabase {
   bool empty_intersect = false;
   uint32_t steps_dropped = 0;
 };
+
+struct DevicePlaneMetrics;  // device_op_metrics.h
+class PreparedHost;         // prepared_host.h
+
+// Of one host, from the op metrics of its device planes. Errors: CANCELLED.
+Result<StepDatabase> MakeStepDatabase(const PreparedHost& host,
+                                      const std::vector<DevicePlaneMetrics>& devices,
+                                      const CancelToken& cancel);
 
 }  // namespace strobe::analysis
