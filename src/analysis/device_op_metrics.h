@@ -47,6 +47,13 @@ struct DevicePlaneMetrics {
 Result<std::vector<DevicePlaneMetrics>> MakeDevicePlaneMetrics(const PreparedHost& host,
                                                                const hlo::ModuleSet& modules,
                                                                const CancelToken& cancel);
+// The same with ops that the caller looks up too.
+class HloOps;
+Result<std::vector<DevicePlaneMetrics>> MakeDevicePlaneMetrics(const PreparedHost& host,
+                                                               HloOps* ops,
+                                                               const CancelToken& cancel);
+// Indices of those planes.
+std::vector<size_t> DevicePlanesOf(const xplane::ProfileFile& file);
 
 // total_time_ps, never less than the time of the ops, and the op that stands for the rest.
 void SetTotalTimeAndIdle(uint64_t total_time_ps, OpMetricsDb* db);

@@ -19,6 +19,7 @@ void CopyIdentity(const OpMetrics& from, OpMetrics* into) {
   CopyText(from.deduplicated_name, &into->deduplicated_name);
   CopyText(from.source_file, &into->source_file);
   CopyText(from.source_stack, &into->source_stack);
+  if (into->source_line == 0) into->source_line = from.source_line;
   if (into->fingerprint == 0) into->fingerprint = from.fingerprint;
   if (into->core_type == CoreType::kUnknown) into->core_type = from.core_type;
   if (into->children == nullptr) into->children = from.children;
@@ -44,6 +45,7 @@ void AddMeasurements(const OpMetrics& from, bool add_cores, OpMetrics* into) {
   }
   into->is_eager |= from.is_eager;
   into->autotuned |= from.autotuned;
+  into->reference_lacks_cost |= from.reference_lacks_cost;
   into->occurrences += from.occurrences;
   into->time_ps += from.time_ps;
   into->self_time_ps += from.self_time_ps;
@@ -91,6 +93,16 @@ void OpMetricsCombiner::Add(const OpMetricsDb& from, bool add_cores) {
     OpMetrics& known = into_->ops[place->second];
     CopyIdentity(op, &known);
     AddMeasurements(op, add_cores, &known);
+  }
+}
+
+void DropCostsThatReferenceLacks(OpMetricsDb* db) {
+  for (OpMetrics& op : db->ops) {
+    if (!op.reference_lacks_cost) continue;
+    op.flops = 0;
+    op.model_flops = 0;
+    op.bytes_accessed = 0;
+    op.memory_accessed.clear();
   }
 }
 

@@ -43,10 +43,13 @@ struct OpMetrics {
   std::string deduplicated_name;
   std::string source_file;  // "file.py:118" as the trace carries it
   std::string source_stack;
+  int32_t source_line = 0;  // 0: none; -1: the compiler had none for a GPU op
   uint64_t fingerprint = 0;
   CoreType core_type = CoreType::kUnknown;
   bool is_eager = false;
   bool autotuned = false;
+  // Its flops and bytes come from a module that XProf cannot work out; XProf shows 0.
+  bool reference_lacks_cost = false;
 
   uint64_t occurrences = 0;
   uint64_t time_ps = 0;
@@ -100,6 +103,9 @@ class OpMetricsCombiner {
   OpMetricsDb* const into_;
   std::unordered_map<Key, size_t, KeyHash> index_;
 };
+
+// Sets flops, bytes and memory of ops whose cost XProf lacks to 0, as it has them.
+void DropCostsThatReferenceLacks(OpMetricsDb* db);
 
 // Heaviest self time first, equal ones by name. Pointers into `db`.
 std::vector<const OpMetrics*> SortedBySelfTime(const OpMetricsDb& db);

@@ -1,6 +1,53 @@
 #include "src/analysis/op_stats.h"
 
+#include <utility>
+#include <vector>
+
+#include "src/analysis/device_op_metrics.h"
+#include "src/analysis/duty_cycle.h"
+#include "src/analysis/hlo_ops.h"
+#include "src/analysis/host_op_metrics.h"
+#include "src/analysis/kernel_reports.h"
+#include "src/analysis/op_stats_facts.h"
+
 namespace strobe::analysis {
+namespace {
+
+// Device metrics of all planes as one, with the instructions of fusions.
+void AddDevices(const std::vector<DevicePlaneMetrics>& devices, HloOps* ops, OpStats* stats) {
+  OpMetricsCombiner combiner(&stats->device_ops);
+  bool is_tpu = false;
+  for (const DevicePlaneMetrics& device : devices) {
+    is_tpu |= device.kind != DeviceKind::kGpu;
+    if (device.kind != DeviceKind::kSparseCore) combiner.Add(device.whole, false);
+  }
+  if (!is_tpu) return;
+  for (OpMetrics& op : stats->device_ops.ops) ops->AddFusedChildren(&op);
+}
+
+Status AddTpu(const PreparedHost& host, OpStats* stats, const CancelToken& cancel) {
+  const std::vector<size_t> planes = DevicePlanesOf(host.file());
+  STROBE_ASSIGN_OR_RETURN(const DutyCycle duty, DutyCycleOf(host, planes, stats->cores, cancel));
+  stats->device_ops.busy_time_ps = duty.busy_ps;
+  stats->device_ops.idle_time_ps = duty.idle_ps;
+  stats->has_complete_steps = true;
+  OpMetricsCombiner combiner(&stats->complete_steps_ops);
+  for (const Step& step : stats->steps.steps) {
+    if (step.ops != nullptr) combiner.Add(*step.ops, false);
+  }
+  return OkStatus();
+}
+
+Status AddHost(const PreparedHost& host, OpStats* stats, const CancelToken& cancel) {
+  const size_t plane = HostPlaneOf(host.file());
+  if (plane == std::string::npos) return OkStatus();
+  STROBE_ASSIGN_OR_RETURN(stats->host_ops, HostOpMetrics(host, plane, cancel));
+  stats->counters = CountersOf(host.file());
+  stats->tf_functions = TfFunctionsOf(host, plane);
+  return OkStatus();
+}
+
+}  // namespace
 
 std::string_view HardwareTypeName(HardwareType type) {
   switch (type) {
@@ -19,7 +66,34 @@ std::string_view HardwareTypeName(HardwareType type) {
 Result<OpStats> MakeOpStats(const PreparedHost& host, const hlo::ModuleSet& modules,
                             const CancelToken& cancel) {
   STROBE_RETURN_IF_ERROR(cancel.Check());
-  return OpStats();
+  const xplane::ProfileFile& file = host.file();
+  OpStats stats;
+  stats.diagnostics = DiagnosticsOf(file);
+  stats.run = RunEnvironmentOf(file);
+  stats.run.is_training = IsTraining(modules);
+  stats.perf = PerfEnvOf(file);
+  stats.cores = CoresOf(file);
+  stats.program_names = ProgramNamesOf(modules);
+
+  const std::vector<size_t> planes = DevicePlanesOf(file);
+  const bool is_gpu = planes.empty() || !file.planes()[planes[0]].name.starts_with("/device:TPU:");
+  HloOps ops(modules, is_gpu ? HloOps::kWithCost : HloOps::kWithoutCost);
+  STROBE_ASSIGN_OR_RETURN(const std::vector<DevicePlaneMetrics> devices,
+                          MakeDevicePlaneMetrics(host, &ops, cancel));
+  AddDevices(devices, &ops, &stats);
+  const bool is_tpu = !devices.empty() && devices[0].kind != DeviceKind::kGpu;
+  if (is_tpu) {
+    STROBE_RETURN_IF_ERROR(AddTpu(host, &stats, cancel));
+  } else {
+    KernelTotals kernels;
+    for (const size_t plane : planes) {
+      STROBE_RETURN_IF_ERROR(kernels.AddPlane(host, plane, &ops, cancel));
+    }
+    stats.kernels = kernels.Heaviest(OpStats::kMaxKernels);
+  }
+  STROBE_RETURN_IF_ERROR(AddHost(host, &stats, cancel));
+  if (!stats.run.is_training) stats.disaggregated_prefill_latency_ms = DecodeStepMilliseconds(host);
+  return stats;
 }
 
 }  // namespace strobe::analysis

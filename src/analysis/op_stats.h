@@ -105,6 +105,8 @@ struct OpStats {
   OpMetricsDb device_ops;
   OpMetricsDb host_ops;
   OpMetricsDb complete_steps_ops;  // hlo_metrics_db_complete_steps_only
+  // The above means something: always on TPUs, and where several hosts were combined.
+  bool has_complete_steps = false;
   PerfEnv perf;
   RunEnvironment run;
   StepDatabase steps;

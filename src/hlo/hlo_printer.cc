@@ -38,6 +38,10 @@ void AppendOperands(const HloModule& module, uint32_t index, const PrintOptions&
     if (options.operand_numbers && i > 0 && i % kNumberEvery == 0) {
       out->append("/*index=").append(std::to_string(i)).append("*/");
     }
+    if (options.operand_shapes) {
+      AppendShape(module.shape_of(operands[i]), true, out);
+      out->push_back(' ');
+    }
     AppendName(module.instruction(operands[i]).name, options, out);
   }
 }

@@ -24,6 +24,7 @@ struct PrintOptions {
   bool metadata = false;   // op names, source lines; tables of frames
   bool control_predecessors = true;
   bool backend_config = true;
+  bool operand_shapes = false;   // "f32[8]{0} %p.1" for "%p.1"
   bool operand_numbers = true;   // every fifth operand carries /*index=5*/
   bool large_constants = false;  // else constants of more than 10 elements are {...}
 

@@ -1,0 +1,106 @@
+#include "src/analysis/stat_scan.h"
+
+#include <utility>
+
+namespace strobe::analysis {
+
+using wire::WireField;
+using wire::WireReader;
+using wire::WireType;
+using xplane::StatType;
+
+StatScanner::StatScanner(const xplane::ProfileFile& file, size_t plane,
+                         std::vector<std::string_view> names)
+    : file_(file), plane_(plane), names_(std::move(names)), known_(names_.size(), false) {
+  for (const xplane::StatMetadata& stat : file.planes()[plane].stat_metadata) {
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (stat.name != names_[i]) continue;
+      known_[i] = knows_any_ = true;
+      if (stat.id < 0 || stat.id >= kDenseIds) {
+        far_slots_[stat.id] = static_cast<uint8_t>(i);
+        continue;
+      }
+      const auto id = static_cast<size_t>(stat.id);
+      if (slots_.size() <= id) slots_.resize(id + 1, kUnwanted);
+      slots_[id] = static_cast<uint8_t>(i);
+    }
+  }
+  if (!knows_any_) return;
+  refs_.reserve(file.planes()[plane].stat_metadata.size());
+  for (const xplane::StatMetadata& stat : file.planes()[plane].stat_metadata) {
+    refs_.emplace(stat.id, stat.name);
+  }
+}
+
+std::string_view StatScanner::EventBytes(size_t line, uint32_t event) const {
+  const xplane::ByteRange& range = file_.planes()[plane_].lines[line].bytes;
+  const uint64_t offset = file_.EventOffset(plane_, line, event);
+  const std::string_view bytes = file_.source().bytes();
+  const uint64_t end = range.offset + range.size_bytes;
+  if (offset >= end || end > bytes.size()) return {};
+  WireReader reader(bytes.substr(offset, end - offset));
+  WireField field;
+  return reader.Next(&field) && field.type == WireType::kBytes ? field.bytes : std::string_view();
+}
+
+int64_t StatScanner::PeekId(std::string_view stat) {
+  if (stat.size() >= 2 && stat[0] == 0x08 && static_cast<unsigned char>(stat[1]) < 0x80) {
+    return stat[1];
+  }
+  WireReader reader(stat);
+  WireField field;
+  int64_t id = 0;
+  while (reader.Next(&field)) {
+    if (field.number != 1 || field.type != WireType::kVarint) continue;
+    id = field.signed_value();
+    break;
+  }
+  return id;
+}
+
+bool StatScanner::Decode(std::string_view bytes, xplane::Stat* stat) const {
+  *stat = xplane::Stat();
+  WireReader reader(bytes);
+  WireField field;
+  while (reader.Next(&field)) {
+    switch (field.number) {
+      case 1:
+        if (field.type == WireType::kVarint) stat->metadata_id = field.signed_value();
+        break;
+      case 2:
+        if (field.type != WireType::kFixed64) break;
+        stat->type = StatType::kDouble;
+        stat->number = field.double_value();
+        break;
+      case 3:
+        if (field.type != WireType::kVarint) break;
+        stat->type = StatType::kUint64;
+        stat->uint64_value = field.value;
+        break;
+      case 4:
+        if (field.type != WireType::kVarint) break;
+        stat->type = StatType::kInt64;
+        stat->int64_value = field.signed_value();
+        break;
+      case 5:
+      case 6:
+        if (field.type != WireType::kBytes) break;
+        stat->type = field.number == 5 ? StatType::kString : StatType::kBytes;
+        stat->text = field.bytes;
+        break;
+      case 7: {
+        if (field.type != WireType::kVarint) break;
+        stat->type = StatType::kRef;
+        stat->uint64_value = field.value;
+        const auto found = refs_.find(field.signed_value());
+        stat->text = found == refs_.end() ? std::string_view() : found->second;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return reader.error() == wire::WireError::kNone;
+}
+
+}  // namespace strobe::analysis
