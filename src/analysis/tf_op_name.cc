@@ -75,7 +75,7 @@ bool IsJaxOpNameAndType(std::string_view name, std::string_view type) {
 }
 
 bool IsInfeedEnqueue(std::string_view type) {
-  return type == "InfeedEnqueue" || type == "InfeedEnqueueTuple";
+  return type.starts_with("InfeedEnqueue");
 }
 
 FrameworkOp ParseFrameworkOp(std::string_view full_name) {

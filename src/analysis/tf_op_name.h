@@ -40,7 +40,7 @@ bool IsJaxOpType(std::string_view type);  // "dot_general", "conv[...]"
 // The last part of the name holds the type.
 bool IsJaxOpNameAndType(std::string_view name, std::string_view type);
 
-// "InfeedEnqueue", "InfeedEnqueueTuple".
+// "InfeedEnqueue", "InfeedEnqueueTuple" ...
 bool IsInfeedEnqueue(std::string_view type);
 
 // "a/b/c" -> {"a", "b"}.

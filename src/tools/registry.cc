@@ -1,10 +1,21 @@
 #include "src/tools/registry.h"
 
+#include "src/tools/framework_op_stats.h"
+#include "src/tools/hlo_stats.h"
+#include "src/tools/kernel_stats.h"
+#include "src/tools/op_profile.h"
+#include "src/tools/roofline_model.h"
+
 namespace strobe::tools {
 namespace {
 
 std::vector<ToolDescriptor> MakeAll() {
   std::vector<ToolDescriptor> tools;
+  tools.push_back(MakeOpProfileTool());
+  tools.push_back(MakeKernelStatsTool());
+  tools.push_back(MakeRooflineModelTool());
+  tools.push_back(MakeFrameworkOpStatsTool());
+  tools.push_back(MakeHloStatsTool());
   return tools;
 }
 
