@@ -79,6 +79,11 @@ struct StepDatabase {
   bool use_incomplete_step = false;
   bool empty_intersect = false;
   uint32_t steps_dropped = 0;
+  // GPU and CPU: time that each precision owns in the steps.
+  PrecisionStats precision;
+  // Of one host: the Unix time at which begin_ps counts from 0; 0 when the device's own clock or
+  // relative times were recorded. Hosts are aligned with it.
+  int64_t origin_unix_ns = 0;
 };
 
 struct DevicePlaneMetrics;  // device_op_metrics.h
@@ -88,5 +93,8 @@ class PreparedHost;         // prepared_host.h
 Result<StepDatabase> MakeStepDatabase(const PreparedHost& host,
                                       const std::vector<DevicePlaneMetrics>& devices,
                                       const CancelToken& cancel);
+
+// The ops of all steps together (XProf's hlo_metrics_db_complete_steps_only); TPU only, else empty.
+OpMetricsDb CompleteStepsOps(const StepDatabase& steps);
 
 }  // namespace strobe::analysis
