@@ -138,7 +138,8 @@ TpuCoreBreakdown BreakDownTpuCore(const CoreStep& core) {
   tpu.megacore_fusion_ps = SumOf(core, {"megacore fusion"});
   tpu.idle_ps = core.duration_ps - std::min(core.duration_ps, total_ps);
   const uint64_t off_duty_ps = tpu.idle_ps + tpu.infeed_ps + tpu.outfeed_ps + tpu.host_send_ps +
-                               tpu.host_recv_ps + tpu.megacore_fusion_ps + tpu.scv0_wait_ps;
+                               tpu.host_recv_ps + tpu.megacore_fusion_ps + tpu.scv0_wait_ps +
+                               SumOf(core, {"async-done"});
   tpu.busy_ps = core.duration_ps - std::min(core.duration_ps, off_duty_ps);
   return tpu;
 }
