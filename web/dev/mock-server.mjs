@@ -11,6 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { MockCaptures } from './mock-captures.mjs';
 import { MockSessions } from './mock-sessions.mjs';
 import { buildTile } from './mock-tiles.mjs';
+import { compareAnswer, moduleList, toolAnswer, toolList } from './mock-tool-routes.mjs';
 
 const args = process.argv.slice(2);
 const option = (name, fallback) => (args.includes(name) ? args[args.lastIndexOf(name) + 1] : fallback);
@@ -66,6 +67,7 @@ function sessionAnswer(request, response, parts, query) {
   if (what === undefined) return sendJson(request, response, sessions.detail(session));
   if (what === 'completeness') return sendJson(request, response, sessions.completeness(session));
   readable(id);
+  if (what === 'tools') return toolAnswer({ Fault, sendJson, request, response, sessions }, session, parts.slice(3), query);
   if (what === 'overview') return sendJson(request, response, sessions.overview(session));
   if (what === 'lines') return sendJson(request, response, sessions.lines(session));
   if (what === 'search') return sendJson(request, response, sessions.search(session, query));
@@ -100,6 +102,8 @@ async function apiAnswer(request, response, path, query) {
   if (parts[0] === 'config') {
     return sendJson(request, response, { version: '0.1.0', roots: ['/srv/logs'], capture_enabled: !args.includes('--no-capture'), capture_default_target: '127.0.0.1:9012', sample: false });
   }
+  if (parts[0] === 'tools') return sendJson(request, response, toolList());
+  if (parts[0] === 'compare') return compareAnswer({ Fault, sendJson, request, response, sessions }, query);
   if (parts[0] === 'sessions' && parts.length === 1) {
     const all = sessions.list(query.get('q') ?? '');
     const size = Math.min(1000, Number(query.get('page_size') ?? 100));
@@ -163,6 +167,10 @@ const server = createServer(async (request, response) => {
   const path = '/' + url.pathname.slice(base.length);
   try {
     if (path === '/healthz' || path === '/readyz') return response.end('ok\n');
+    if (path === '/data/plugin/profile/module_list') {
+      const run = url.searchParams.get('run') ?? '';
+      return response.end(moduleList(sessions.sessions.find((one) => (one.run ? `${one.run}/${one.name}` : one.name) === run)));
+    }
     if (!path.startsWith('/api/v1/')) return fileAnswer(response, path);
     if (delayMs) await new Promise((done) => setTimeout(done, delayMs));
     await apiAnswer(request, response, path.slice('/api/v1'.length), url.searchParams);

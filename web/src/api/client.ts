@@ -129,7 +129,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   return response;
 }
 
-async function getJson<T>(path: string, options: CallOptions = {}): Promise<T> {
+export async function getJson<T>(path: string, options: CallOptions = {}): Promise<T> {
   const response = await request(path, {
     signal: options.signal,
     headers: { Accept: 'application/json' },

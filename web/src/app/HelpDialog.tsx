@@ -4,6 +4,7 @@ import { Dialog } from '../ui/Dialog';
 const scopes: readonly (readonly [KeyScope, string])[] = [
   ['global', 'Anywhere'],
   ['list', 'Lists and tables'],
+  ['graph', 'Graph'],
   ['timeline', 'Timeline'],
 ];
 

@@ -5,11 +5,12 @@ import type { SessionSummary } from '../api/types';
 import { openCapture } from '../capture/store';
 import { formatAge, sessionLabel } from '../format/format';
 import { type KeyId, keyLabel } from '../keys/table';
-import { navigate, sessionPath } from '../state/router';
+import { contextSearch, navigate, sessionPath } from '../state/router';
 import { nextTheme } from '../theme/theme';
 import { Dialog } from '../ui/Dialog';
 import { Icon, type IconName } from '../ui/Icon';
-import { liveTools } from './tools';
+import { overviewPage, timelinePage, filesPage } from './tools';
+import { toolGroups } from '../tools/catalog';
 import { copyLink } from './TopBar';
 
 interface Item {
@@ -20,6 +21,11 @@ interface Item {
   readonly key?: KeyId;
   readonly run: () => void;
 }
+
+const places = [overviewPage, timelinePage]
+  .map((page) => ({ id: page.tool, name: page.name, icon: page.icon, key: page.key }))
+  .concat(toolGroups.map((group) => ({ id: group.id, name: group.name, icon: group.icon, key: group.key })))
+  .concat([{ id: filesPage.tool, name: filesPage.name, icon: filesPage.icon, key: filesPage.key }]);
 
 interface PaletteProps {
   sessionId: string | null;
@@ -56,7 +62,7 @@ export function Palette({ sessionId, onHelp, onClose }: PaletteProps) {
 
   const commands = useMemo<Item[]>(() => {
     const all: Item[] = [
-      ...(sessionId ? liveTools.map((tool) => ({ id: tool.tool, icon: tool.icon, text: `Go to ${tool.name.toLowerCase()}`, key: tool.key, run: () => navigate(sessionPath(sessionId, tool.tool)) })) : []),
+      ...(sessionId ? places.map((place) => ({ ...place, text: `Go to ${place.name.toLowerCase()}`, run: () => navigate(sessionPath(sessionId, place.id, contextSearch(window.location.search))) })) : []),
       { id: 'sessions', icon: 'sessions', text: 'Go to sessions', key: 'go.sessions', run: () => navigate('/') },
       { id: 'capture', icon: 'capture', text: 'Capture a profile', key: 'app.capture', run: () => openCapture() },
       { id: 'link', icon: 'link', text: 'Copy a link to this view', key: 'app.link', run: () => void copyLink() },

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react';
 import { keyHint, keyLabel } from '../keys/table';
-import { sessionPath, type SessionTool } from '../state/router';
+import { contextSearch, sessionPath, type SessionTool, useLocation } from '../state/router';
 import { openCapture } from '../capture/store';
-import { Icon } from '../ui/Icon';
+import { groupOf, moreGroup, toolGroups, type ToolGroup, toolsOf } from '../tools/catalog';
+import type { ToolInfo } from '../tools/types';
+import { Icon, type IconName } from '../ui/Icon';
 import { Link } from '../ui/Link';
-import { type LaterTool, laterPlaces, laterTools, liveTools } from './tools';
+import { type CorePage, filesPage, type LaterTool, laterPlaces, overviewPage, timelinePage } from './tools';
 
 export interface Figure {
   readonly text: string;
@@ -42,36 +44,90 @@ function Fold({ folded, onFold }: { folded: boolean; onFold: () => void }) {
 interface SessionRailProps {
   sessionId: string;
   tool: SessionTool | null;
+  tools: readonly ToolInfo[] | null; // Null: not known yet.
   figures: Partial<Record<SessionTool, Figure>>;
   folded: boolean;
   onFold: () => void;
 }
 
-export function SessionRail({ sessionId, tool, figures, folded, onFold }: SessionRailProps) {
+// A group without a tool that has something to say stays in its place, dimmed, with the reason; it can still be opened.
+export function groupReason(group: ToolGroup, tools: readonly ToolInfo[]): string | null {
+  const own = toolsOf(group, tools);
+  if (own.length === 0) return 'This server has no such tool.';
+  if (own.some((tool) => tool.applies)) return null;
+  return own.find((tool) => tool.reason)?.reason || 'Nothing in this session to show.';
+}
+
+export function SessionRail({ sessionId, tool, tools, figures, folded, onFold }: SessionRailProps) {
+  const search = contextSearch(useLocation().search);
+  const core = (page: CorePage) => (
+    <RailLink key={page.tool} to={sessionPath(sessionId, page.tool, search)} icon={page.icon} name={page.name} hint={keyHint(page.key)} current={tool === page.tool} figure={figures[page.tool]} reason={null} />
+  );
+  const isMore = tool !== null && tool === moreGroup.id;
+  const currentGroup = tool === null ? null : groupOf(tool);
+  const more = tools ? toolsOf(moreGroup, tools) : [];
   return (
     <nav className="rail" aria-label="Tools">
       <ul>
-        {liveTools.map((item) => {
-          const figure = figures[item.tool];
-          return (
-            <li key={item.tool}>
-              <Link to={sessionPath(sessionId, item.tool)} className="rail-item" aria-current={tool === item.tool ? 'page' : undefined} title={keyHint(item.key)}>
-                <Icon name={item.icon} />
-                <span className="name">{item.name}</span>
-                {figure && (
-                  <span className={figure.lossy ? 'figure lossy' : 'figure'} title={figure.title}>
-                    {figure.text}
-                  </span>
-                )}
-              </Link>
-            </li>
-          );
-        })}
+        {core(overviewPage)}
+        {core(timelinePage)}
+        {toolGroups.map((group) => (
+          <RailLink
+            key={group.id}
+            to={sessionPath(sessionId, group.id, search)}
+            icon={group.icon}
+            name={group.name}
+            hint={keyHint(group.key)}
+            current={currentGroup === group}
+            figure={figures[group.id]}
+            reason={tools ? groupReason(group, tools) : null}
+          />
+        ))}
+        {more.length > 0 && (
+          <RailLink
+            to={sessionPath(sessionId, moreGroup.id, search)}
+            icon={moreGroup.icon}
+            name={moreGroup.name}
+            hint={keyHint(moreGroup.key)}
+            current={isMore || more.some((one) => one.id === tool)}
+            figure={{ text: String(more.length), title: 'further tools' }}
+            reason={null}
+          />
+        )}
+        {core(filesPage)}
       </ul>
-      <div className="group label">Later</div>
-      <Later items={laterTools} />
       <Fold folded={folded} onFold={onFold} />
     </nav>
+  );
+}
+
+interface RailLinkProps {
+  to: string;
+  icon: IconName;
+  name: string;
+  hint: string;
+  current: boolean;
+  figure: Figure | undefined;
+  reason: string | null;
+}
+
+function RailLink({ to, icon, name, hint, current, figure, reason }: RailLinkProps) {
+  return (
+    <li>
+      <Link to={to} className={reason === null ? 'rail-item' : 'rail-item without'} aria-current={current ? 'page' : undefined} title={reason === null ? hint : undefined} data-tip={reason ?? undefined} aria-label={reason === null ? undefined : `${name}: ${reason}`}>
+        <Icon name={icon} />
+        <span className="name">{name}</span>
+        {reason !== null ? (
+          <span className="figure">{'\u2013'}</span>
+        ) : (
+          figure && (
+            <span className={figure.lossy ? 'figure lossy' : 'figure'} title={figure.title}>
+              {figure.text}
+            </span>
+          )
+        )}
+      </Link>
+    </li>
   );
 }
 

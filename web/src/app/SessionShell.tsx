@@ -1,13 +1,17 @@
 // Everything around a session's tools: the rail with live figures, loading progress, the stale notice, wrong ids.
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { api } from '../api/client';
 import type { SessionDetail } from '../api/types';
 import { FilesPage } from '../files/FilesPage';
 import { formatBytes, formatCount, formatTime, sessionLabel } from '../format/format';
 import { useKeys } from '../keys/useKeys';
 import { OverviewPage } from '../overview/OverviewPage';
-import { navigate, sessionPath, type SessionTool } from '../state/router';
+import { contextSearch, corePages, navigate, sessionPath, type SessionTool } from '../state/router';
 import { setTitle, useVisible } from '../state/url';
+import { toolGroups } from '../tools/catalog';
+import { listTools } from '../tools/client';
+import { ContextBar } from '../tools/ContextBar';
+import { forgetAnswers, type ToolSession, ToolSessionContext } from '../tools/session';
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { ErrorNotice, Skeleton } from '../ui/states';
@@ -18,10 +22,11 @@ import { LostPage } from './LostPage';
 import { type Figure, HomeRail, SessionRail } from './Rail';
 
 const TimelinePage = lazy(() => import('../timeline/TimelinePage'));
+const ToolPage = lazy(() => import('../tools/ToolPage').then((part) => ({ default: part.ToolPage })));
 
 const busyPollMs = 500; // While the server reads the session.
 const restPollMs = 1500; // Afterwards: a changed file is noticed within two seconds.
-const toolTitles: Readonly<Record<SessionTool, string>> = { overview: 'Overview', timeline: 'Timeline', files: 'Files' };
+const coreTitles: Readonly<Record<string, string>> = { overview: 'Overview', timeline: 'Timeline', files: 'Files' };
 
 interface SessionShellProps {
   sessionId: string;
@@ -74,14 +79,26 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   const overview = useResource(wanted && readable ? `overview/${sessionId}/${reloads}` : null, (signal) => api.overview(sessionId, { signal }));
   const completeness = useResource(wanted ? `completeness/${sessionId}/${reloads}` : null, (signal) => api.completeness(sessionId, { signal }));
 
+  // What tools there are, and which of them have something to say, leaves with the first questions too.
+  const tools = useResource(wanted && readable ? `tools/${sessionId}/${reloads}` : null, (signal) => listTools(sessionId, { signal }));
+  const ready = wanted && readable;
+  const toolSession = useMemo<ToolSession>(
+    () => ({ sessionId, runName: detail ? (detail.run ? `${detail.run}/${detail.name}` : detail.name) : '', reloads, tools: tools.value?.tools ?? null, allHosts: tools.value?.hosts ?? [], ready }),
+    [sessionId, detail?.run, detail?.name, reloads, tools.value, ready],
+  );
+
   useEffect(() => onDetail(detail), [detail, onDetail]);
+  const title = tool ? (coreTitles[tool] ?? null) : null;
   useEffect(() => {
-    if (tool) setTitle(toolTitles[tool], detail ? sessionLabel(detail.name) : sessionId, detail?.run);
-  }, [tool, detail, sessionId]);
+    if (title) setTitle(title, detail ? sessionLabel(detail.name) : sessionId, detail?.run);
+  }, [title, detail, sessionId]);
+  const go = (to: SessionTool) => navigate(sessionPath(sessionId, to, contextSearch(window.location.search)));
   useKeys({
-    'go.overview': () => navigate(sessionPath(sessionId, 'overview')),
-    'go.timeline': () => navigate(sessionPath(sessionId, 'timeline')),
-    'go.files': () => navigate(sessionPath(sessionId, 'files')),
+    'go.overview': () => go('overview'),
+    'go.timeline': () => go('timeline'),
+    'go.files': () => go('files'),
+    ...Object.fromEntries(toolGroups.map((group) => [group.key, () => go(group.id)])),
+    'go.more': () => go('more'),
   });
 
   const figures: Partial<Record<SessionTool, Figure>> = {};
@@ -107,13 +124,15 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
     );
   }
 
+  const isCore = tool !== null && (corePages as readonly string[]).includes(tool);
   const reload = () => {
+    forgetAnswers();
     setShownVersion(versionNow);
     setReloads((n) => n + 1);
   };
   return (
     <>
-      <SessionRail sessionId={sessionId} tool={tool} figures={figures} folded={folded} onFold={onFold} />
+      <SessionRail sessionId={sessionId} tool={tool} tools={tools.value?.tools ?? null} figures={figures} folded={folded} onFold={onFold} />
       <main className="main">
         <ConnectionBanner />
         {stale && (
@@ -126,6 +145,8 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
           </div>
         )}
         {loading && detail && <LoadBanner detail={detail} />}
+        {tool !== null && (!isCore || tool === 'overview') && readable && !notWholeYet && <ContextBar sessionId={sessionId} tool={tool} detail={detail} hosts={tools.value?.hosts ?? detail?.hosts ?? []} />}
+        <ToolSessionContext value={toolSession}>
         <ErrorBoundary resetKey={`${tool}/${reloads}`}>
         {unknownTool !== null ? (
           <LostPage title="There is no such tool" links={<Link to={sessionPath(sessionId, 'overview')} className="button primary">Overview of this session</Link>}>
@@ -148,6 +169,16 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
           <FilesPage detail={detail} completeness={completeness} />
         ) : detail && !readable ? (
           <NothingToShow detail={detail} />
+        ) : !isCore && tool !== null ? (
+          <Suspense fallback={<div className="page"><Skeleton width="100%" height={300} /></div>}>
+            {tools.error && !tools.error.lostConnection ? (
+              <div className="page" id="page" tabIndex={-1}>
+                <ErrorNotice what="The tools of this session could not be listed." error={tools.error} onRetry={tools.reload} />
+              </div>
+            ) : (
+              <ToolPage name={tool} detail={detail} />
+            )}
+          </Suspense>
         ) : (
           <div className="page-fill" id="page" tabIndex={-1}>
             <Suspense fallback={<div className="page"><Skeleton width="100%" height={24} /></div>}>
@@ -156,6 +187,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
           </div>
         )}
         </ErrorBoundary>
+        </ToolSessionContext>
       </main>
     </>
   );

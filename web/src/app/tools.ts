@@ -1,9 +1,9 @@
-// The tools of a session, in rail order. A tool that is not there yet stays in the rail, dimmed, with its reason.
+// The places of a session that are no tools of the registry, in rail order; and the places of the console that are still to come.
 import type { KeyId } from '../keys/table';
 import type { SessionTool } from '../state/router';
 import type { IconName } from '../ui/Icon';
 
-export interface LiveTool {
+export interface CorePage {
   readonly tool: SessionTool;
   readonly name: string;
   readonly icon: IconName;
@@ -16,25 +16,11 @@ export interface LaterTool {
   readonly reason: string;
 }
 
-export const liveTools: readonly LiveTool[] = [
-  { tool: 'overview', name: 'Overview', icon: 'overview', key: 'go.overview' },
-  { tool: 'timeline', name: 'Timeline', icon: 'timeline', key: 'go.timeline' },
-  { tool: 'files', name: 'Files', icon: 'files', key: 'go.files' },
-];
-
-export const laterTools: readonly LaterTool[] = [
-  { name: 'Ops', icon: 'ops', reason: 'Not in this version. The top operations are on the overview.' },
-  { name: 'Memory', icon: 'memory', reason: 'Not in this version. Memory events are on the timeline.' },
-  { name: 'Comms', icon: 'comms', reason: 'Not in this version. Collectives are on the timeline.' },
-  { name: 'Input', icon: 'input', reason: 'Not in this version. Host threads are on the timeline.' },
-  { name: 'Roofline', icon: 'roofline', reason: 'Not in this version. Event details show FLOPs and bytes.' },
-  { name: 'Graph', icon: 'graph', reason: 'Not in this version. Event details show the HLO text.' },
-  { name: 'Counters', icon: 'counters', reason: 'Not in this version. Counter lines are on the timeline.' },
-  { name: 'Report', icon: 'report', reason: 'Not in this version.' },
-];
+export const overviewPage: CorePage = { tool: 'overview', name: 'Overview', icon: 'overview', key: 'go.overview' };
+export const timelinePage: CorePage = { tool: 'timeline', name: 'Timeline', icon: 'timeline', key: 'go.timeline' };
+export const filesPage: CorePage = { tool: 'files', name: 'Files', icon: 'files', key: 'go.files' };
 
 export const laterPlaces: readonly LaterTool[] = [
-  { name: 'Compare', icon: 'comms', reason: 'Not in this version. Open two sessions in two tabs.' },
   { name: 'Monitor', icon: 'monitor', reason: 'Not in this version.' },
   { name: 'Query', icon: 'query', reason: 'Not in this version. `strobe events` filters events in the shell.' },
 ];

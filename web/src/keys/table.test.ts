@@ -9,7 +9,7 @@ describe('the key table', () => {
     for (const entry of keyTable) expect(entry.label.length).toBeGreaterThan(2);
   });
   it('gives no stroke two meanings where both are live', () => {
-    for (const scope of ['list', 'timeline'] as const) {
+    for (const scope of ['list', 'graph', 'timeline'] as const) {
       const seen = new Map<string, string>();
       for (const entry of keyTable.filter((one) => one.scope === scope || one.scope === 'global')) {
         for (const key of entry.keys) {

@@ -2,7 +2,7 @@
 // `keys` are alternatives. Notation: "Mod" is Ctrl (Cmd on a Mac), "g o" is two strokes after each other, other names are
 // KeyboardEvent.key values. A single printable character means that character as typed ("?" needs no "Shift+").
 
-export type KeyScope = 'global' | 'list' | 'timeline';
+export type KeyScope = 'global' | 'list' | 'graph' | 'timeline';
 
 export interface KeyEntry {
   readonly id: string;
@@ -23,12 +23,29 @@ export const keyTable = [
   { id: 'go.sessions', scope: 'global', keys: ['g s'], label: 'Go to sessions' },
   { id: 'go.overview', scope: 'global', keys: ['g o'], label: 'Go to overview' },
   { id: 'go.timeline', scope: 'global', keys: ['g t'], label: 'Go to timeline' },
+  { id: 'go.ops', scope: 'global', keys: ['g p'], label: 'Go to ops' },
+  { id: 'go.memory', scope: 'global', keys: ['g m'], label: 'Go to memory' },
+  { id: 'go.comms', scope: 'global', keys: ['g c'], label: 'Go to comms' },
+  { id: 'go.input', scope: 'global', keys: ['g i'], label: 'Go to input' },
+  { id: 'go.roofline', scope: 'global', keys: ['g r'], label: 'Go to roofline' },
+  { id: 'go.graph', scope: 'global', keys: ['g h'], label: 'Go to graph' },
+  { id: 'go.counters', scope: 'global', keys: ['g k'], label: 'Go to counters' },
+  { id: 'go.report', scope: 'global', keys: ['g a'], label: 'Go to advice' },
+  { id: 'go.more', scope: 'global', keys: ['g x'], label: 'Go to more tools' },
   { id: 'go.files', scope: 'global', keys: ['g f'], label: 'Go to files' },
+  { id: 'context.baseline', scope: 'global', keys: ['b'], label: 'Choose a baseline' },
+  { id: 'context.hosts', scope: 'global', keys: ['e'], label: 'Choose hosts' },
+  { id: 'context.swap', scope: 'global', keys: ['z'], label: 'Swap session and baseline' },
   { id: 'list.next', scope: 'list', keys: ['j', 'ArrowDown'], label: 'Next row' },
   { id: 'list.previous', scope: 'list', keys: ['k', 'ArrowUp'], label: 'Previous row' },
   { id: 'list.first', scope: 'list', keys: ['Home'], label: 'First row' },
   { id: 'list.last', scope: 'list', keys: ['End'], label: 'Last row' },
   { id: 'list.open', scope: 'list', keys: ['Enter'], label: 'Open' },
+  { id: 'list.fold', scope: 'list', keys: ['ArrowLeft'], label: 'Fold, or go to the parent' },
+  { id: 'list.unfold', scope: 'list', keys: ['ArrowRight'], label: 'Unfold' },
+  { id: 'graph.zoom_in', scope: 'graph', keys: ['+', '='], label: 'Zoom in' },
+  { id: 'graph.zoom_out', scope: 'graph', keys: ['-'], label: 'Zoom out' },
+  { id: 'graph.fit', scope: 'graph', keys: ['0'], label: 'Show everything' },
   { id: 'timeline.zoom_in', scope: 'timeline', keys: ['w', 'W'], label: 'Zoom in (Shift: faster)' },
   { id: 'timeline.zoom_out', scope: 'timeline', keys: ['s', 'S'], label: 'Zoom out (Shift: faster)' },
   { id: 'timeline.pan_left', scope: 'timeline', keys: ['a', 'A'], label: 'Move left (Shift: faster)' },

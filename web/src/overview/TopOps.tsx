@@ -8,6 +8,7 @@ import { navigate, sessionPath } from '../state/router';
 import { pushKeys, replaceKeys, useUrlKey } from '../state/url';
 import { categoryOf } from '../theme/tokens';
 import { Icon } from '../ui/Icon';
+import { tailStart } from '../ui/tailStart';
 import { Link, plainClick } from '../ui/Link';
 import { SkeletonRows } from '../ui/states';
 import { useRowCursor } from '../ui/useRowCursor';
@@ -237,18 +238,6 @@ function OpRow({ op, units, mostShare, current, to, onPoint }: OpRowProps) {
       <td className="number c-count">{formatCount(op.count)}</td>
     </tr>
   );
-}
-
-const shortestTail = 10; // The end of a name ("fusion.1234") tells ops apart, so it is never cut.
-const longestTail = 18;
-
-// Where the tail of a name begins: at a word if one starts near enough.
-export function tailStart(text: string): number {
-  if (text.length <= shortestTail * 2) return text.length;
-  for (let i = text.length - shortestTail; i >= text.length - longestTail; i--) {
-    if (/[_\-/:. ]/.test(text[i - 1]!)) return i;
-  }
-  return text.length - shortestTail;
 }
 
 function MiddleTruncated({ text, to }: { text: string; to: string | null }) {

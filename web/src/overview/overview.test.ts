@@ -4,7 +4,8 @@ import { categories, categoryOf } from '../theme/tokens';
 import { parseViewport } from '../state/url';
 import { shortHosts } from './Devices';
 import { median, stepView } from './Steps';
-import { filterOps, formatSort, parseSort, sortOps, tailStart } from './TopOps';
+import { filterOps, formatSort, parseSort, sortOps } from './TopOps';
+import { tailStart } from '../ui/tailStart';
 
 const op = (name: string, changes: Partial<TopOp> = {}): TopOp => ({ name, category: 'fusion', count: 1, total_ps: 1, self_ps: 1, share: 0.1, source: null, event: null, ...changes });
 

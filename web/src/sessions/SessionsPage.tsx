@@ -179,6 +179,7 @@ function useLegacyRedirect() {
   const link = parseLegacyLink(useLocation());
   const run = link?.run ?? null;
   const tool = link?.tool ?? 'overview';
+  const search = link?.search ?? '';
   const [missing, setMissing] = useState<string | null>(null);
   useEffect(() => {
     if (run === null) return;
@@ -187,13 +188,13 @@ function useLegacyRedirect() {
     api.sessions({ q: name, page_size: 1000 }, { signal: abort.signal }).then(
       (found) => {
         const match = found.sessions.find((one) => (one.run ? `${one.run}/${one.name}` : one.name) === run);
-        if (match) navigate(sessionPath(match.id, tool), { replace: true });
+        if (match) navigate(sessionPath(match.id, tool, search), { replace: true });
         else setMissing(run);
       },
       () => undefined,
     );
     return () => abort.abort();
-  }, [run, tool]);
+  }, [run, tool, search]);
   if (missing === null || missing !== run) return null;
   return (
     <div className="notice error" role="alert">

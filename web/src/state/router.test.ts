@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { currentLocation, href, matchRoute, navigate, parseLegacyLink, sessionPath } from './router';
+import { contextSearch, currentLocation, href, matchRoute, navigate, parseLegacyLink, sessionPath } from './router';
 
 const at = (path: string, search = '') => matchRoute({ path, search });
 
@@ -19,7 +19,8 @@ describe('routes', () => {
     expect(at('/s/abc', '?h=1')).toEqual({ page: 'redirect', to: '/s/abc/overview?h=1' });
   });
   it('names a wrong tool and a wrong page', () => {
-    expect(at('/s/abc/nothing')).toEqual({ page: 'unknown_tool', sessionId: 'abc', tool: 'nothing' });
+    expect(at('/s/abc/hlo_stats')).toEqual({ page: 'session', sessionId: 'abc', tool: 'hlo_stats' });
+    expect(at('/s/abc/no/thing')).toEqual({ page: 'unknown_tool', sessionId: 'abc', tool: 'no/thing' });
     expect(at('/elsewhere')).toEqual({ page: 'not_found', path: '/elsewhere' });
   });
   it('survives an id that is no valid escape', () => expect(at('/s/%E0%A4%A/overview').page).toBe('session'));
@@ -28,10 +29,18 @@ describe('routes', () => {
 
 describe("XProf's old addresses", () => {
   it('are recognised by their run', () => {
-    expect(parseLegacyLink({ path: '/trace_viewer@', search: '?run=r/s&tag=trace_viewer@' })).toEqual({ run: 'r/s', tool: 'timeline' });
-    expect(parseLegacyLink({ path: '/overview_page', search: '?run=r/s' })).toEqual({ run: 'r/s', tool: 'overview' });
+    expect(parseLegacyLink({ path: '/trace_viewer@', search: '?run=r/s&tag=trace_viewer@' })).toEqual({ run: 'r/s', tool: 'timeline', search: '' });
+    expect(parseLegacyLink({ path: '/overview_page', search: '?run=r/s' })).toEqual({ run: 'r/s', tool: 'overview', search: '' });
     expect(parseLegacyLink({ path: '/', search: '?q=x' })).toBeNull();
     expect(at('/memory_viewer/', '?run=r/s').page).toBe('sessions');
+  });
+  it('keep module, node and host', () => {
+    expect(parseLegacyLink({ path: '/', search: '?run=r/s&tag=graph_viewer%5E&module_name=jit_f(12)&node_name=add.1&host=w0' })).toEqual({ run: 'r/s', tool: 'graph_viewer', search: '?h=w0&o.module_name=jit_f(12)&o.node_name=add.1' });
+    expect(parseLegacyLink({ path: '/', search: '?run=r/s&tag=op_profile&hosts=ALL_HOSTS' })!.search).toBe('');
+  });
+  it('let the context follow from tool to tool', () => {
+    expect(contextSearch('?b=s2&sort=-x&h=w0,w1')).toBe('?b=s2&h=w0%2Cw1');
+    expect(contextSearch('?sort=x')).toBe('');
   });
 });
 

@@ -62,9 +62,22 @@ export function navigate(to: string, options: { replace?: boolean } = {}): void 
   notifyLocation();
 }
 
-// Tools of a session; the last piece of /s/<id>/<tool>.
-export const sessionTools = ['overview', 'timeline', 'files'] as const;
-export type SessionTool = (typeof sessionTools)[number];
+// The last piece of /s/<id>/<tool>: a page of the console (overview, timeline, files), a group of tools (ops, memory) or a
+// tool of the registry by its id. Whether there is such a tool only the server knows.
+export type SessionTool = string;
+export const corePages = ['overview', 'timeline', 'files'] as const;
+
+// What follows the reader from tool to tool: baseline and hosts.
+export const contextKeys = ['b', 'h'] as const;
+
+export function contextSearch(search: string): string {
+  const query = new URLSearchParams(search);
+  const kept = contextKeys.flatMap((key) => {
+    const value = query.get(key);
+    return value ? [`${key}=${encodeURIComponent(value)}`] : [];
+  });
+  return kept.length > 0 ? '?' + kept.join('&') : '';
+}
 
 export type Route =
   | { page: 'sessions' }
@@ -84,9 +97,7 @@ export function matchRoute(location: Location): Route {
       return { page: 'redirect', to: sessionPath(sessionId, 'overview') + location.search };
     }
     const tool = parts[2]!;
-    if (parts.length === 3 && (sessionTools as readonly string[]).includes(tool)) {
-      return { page: 'session', sessionId, tool: tool as SessionTool };
-    }
+    if (parts.length === 3) return { page: 'session', sessionId, tool };
     return { page: 'unknown_tool', sessionId, tool: parts.slice(2).join('/') };
   }
   return legacyTarget(location) ?? { page: 'not_found', path: location.path };
@@ -111,18 +122,37 @@ const toolByLegacyName: Readonly<Record<string, SessionTool>> = {
   'trace_viewer@': 'timeline',
   overview_page: 'overview',
 };
+const legacyTools = new Set(['op_profile', 'hlo_op_profile', 'hlo_stats', 'framework_op_stats', 'kernel_stats', 'memory_profile', 'memory_viewer', 'graph_viewer', 'roofline_model', 'input_pipeline_analyzer', 'pod_viewer', 'megascale_stats', 'perf_counters', 'utilization_viewer', 'kernel_utilization', 'inference_profile', 'smart_suggestion']);
+// What an old address says beside run and tool, and where the new one says it.
+const legacyKeys: readonly (readonly [string, string])[] = [
+  ['host', 'h'],
+  ['hosts', 'h'],
+  ['module_name', 'o.module_name'],
+  ['node_name', 'o.node_name'],
+  ['graph_width', 'o.graph_width'],
+  ['memory_space', 'o.memory_space'],
+  ['group_by', 'o.group_by'],
+];
 
 export interface LegacyLink {
   run: string;
   tool: SessionTool;
+  search: string;
 }
 
 export function parseLegacyLink(location: Location): LegacyLink | null {
   const query = new URLSearchParams(location.search);
   const run = query.get('run') ?? query.get('session_path');
   if (!run) return null;
-  const name = query.get('tag') ?? query.get('tool') ?? location.path.split('/').filter(Boolean).pop() ?? '';
-  return { run, tool: toolByLegacyName[name] ?? 'overview' };
+  const name = (query.get('tag') ?? query.get('tool') ?? location.path.split('/').filter(Boolean).pop() ?? '').replace(/\^$/, '');
+  const kept = new Map<string, string>();
+  for (const [old, now] of legacyKeys) {
+    const value = query.get(old);
+    if (value && value !== 'ALL_HOSTS') kept.set(now, value);
+  }
+  const tool = toolByLegacyName[name] ?? (legacyTools.has(name) ? name : 'overview');
+  const search = [...kept].map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&');
+  return { run, tool, search: search && legacyTools.has(name) ? '?' + search : '' };
 }
 
 function legacyTarget(location: Location): Route | null {

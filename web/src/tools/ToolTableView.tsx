@@ -1,0 +1,115 @@
+// A tool's table with everything around it: the comparison when a baseline is chosen, files to take away, the drawer of a row.
+import { type ReactNode, useMemo } from 'react';
+import { formatCount } from '../format/format';
+import { pushKeys, replaceKeys, useUrlKey } from '../state/url';
+import { Icon } from '../ui/Icon';
+import { Menu } from '../ui/Menu';
+import { ErrorNotice } from '../ui/states';
+import { exportUrl, type ToolQuery } from './client';
+import { deltaWord, readComparison } from './compare';
+import type { ShownColumn } from './columns';
+import { DataTable, type DataTableProps } from './DataTable';
+import { drawerKeys, parseRowKey } from './drawerKeys';
+import type { Filter } from './rows';
+import { parseFilters } from './rows';
+import { useComparison, useToolSession } from './session';
+import type { Cell, Row, ToolTable } from './types';
+import type { TablePreset } from './useTableState';
+
+interface ToolTableViewProps {
+  tool: string;
+  query: ToolQuery;
+  table: ToolTable;
+  preset?: TablePreset;
+  note?: ReactNode;
+  emptyText?: ReactNode;
+  keyboard?: boolean;
+  renderCell?: DataTableProps['renderCell'];
+}
+
+export function ToolTableView({ tool, query, table, preset, note, emptyText, keyboard, renderCell }: ToolTableViewProps) {
+  const { sessionId } = useToolSession();
+  const baseline = useUrlKey('b');
+  const opened = parseRowKey(useUrlKey('row'));
+  const comparison = useComparison(baseline, tool, table.rows.length > 0 || baseline ? table.id : null, query);
+  const merged = useMemo(() => (comparison.value ? readComparison(comparison.value) : null), [comparison.value]);
+  const comparePreset = useMemo(() => (merged ? { columns: merged.preferred, sort: merged.sort } : undefined), [merged]);
+  const open = (row: Row) => {
+    const keys = drawerKeys(table, row);
+    if (opened) replaceKeys(keys);
+    else pushKeys(keys);
+  };
+  if (baseline && merged) {
+    return (
+      <DataTable
+        table={merged.table}
+        preset={comparePreset}
+        keyboard={keyboard}
+        emptyText={emptyText}
+        renderCell={renderDelta}
+        note={
+          <span className="nowrap">
+            {formatCount(merged.matched)} matched, {formatCount(merged.onlyHere)} new, {formatCount(merged.onlyBaseline)} gone
+          </span>
+        }
+      />
+    );
+  }
+  return (
+    <>
+      {baseline && comparison.error && !comparison.error.lostConnection && <ErrorNotice what="The comparison could not be made." error={comparison.error} onRetry={comparison.reload} />}
+      <DataTable
+        table={table}
+        preset={preset}
+        note={baseline && comparison.loading ? <span>comparing…</span> : note}
+        keyboard={keyboard}
+        emptyText={emptyText}
+        renderCell={renderCell}
+        openRow={opened && opened.table === table.id ? opened.row : null}
+        onOpen={open}
+        exports={<Exports sessionId={sessionId} tool={tool} query={query} table={table} />}
+      />
+    </>
+  );
+}
+
+export function renderDelta(column: ShownColumn, row: Row): ReactNode | undefined {
+  const word = deltaWord(column, row.cells[column.index] ?? (null as Cell));
+  if (!word) return undefined;
+  if (word.direction === 'same') return <span className="muted">{word.text}</span>;
+  return (
+    <span className={`delta ${word.direction}`} aria-label={`${word.text} ${word.direction === 'neutral' ? '' : word.direction}`}>
+      {word.direction !== 'neutral' && <Icon name={word.up ? 'up' : 'down'} />}
+      {word.text}
+    </span>
+  );
+}
+
+const howOnServer: Readonly<Record<Filter['operator'], string>> = { '~': 'contains', '=': 'eq', '!': 'ne', '>': 'ge', '<': 'le' };
+
+// The file holds the rows that the table shows: same columns, same filter, same order.
+function Exports({ sessionId, tool, query, table }: { sessionId: string; tool: string; query: ToolQuery; table: ToolTable }) {
+  const sort = useUrlKey('sort');
+  const text = useUrlKey('q');
+  const filters = parseFilters(useUrlKey('f')).filter((one) => table.columns.some((column) => column.id === one.column));
+  const columns = useUrlKey('cols');
+  const extra: (readonly [string, string])[] = [['table', table.id]];
+  if (sort && table.columns.some((column) => column.id === sort.replace(/^-/, ''))) extra.push(['sort', sort]);
+  if (text) extra.push(['q', text]);
+  for (const one of filters) extra.push(['filter', `${one.column}:${howOnServer[one.operator]}:${one.value}`]);
+  if (columns) extra.push(['columns', columns]);
+  const link = (format: 'csv' | 'jsonl' | 'json') => exportUrl(sessionId, tool, query, format, extra);
+  return (
+    <Menu label="Take these rows away" className="button plain small" align="right" button={<>Export<Icon name="chevron" /></>}>
+      {(close) => (
+        <>
+          {(['csv', 'jsonl', 'json'] as const).map((format) => (
+            <a key={format} className="menu-item" role="menuitem" href={link(format)} download={format === 'json' ? undefined : `${tool}.${format}`} onClick={close}>
+              {format === 'csv' ? 'CSV' : format === 'jsonl' ? 'JSON, one row a line' : 'JSON of the API'}
+            </a>
+          ))}
+        </>
+      )}
+    </Menu>
+  );
+}

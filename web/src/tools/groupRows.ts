@@ -1,0 +1,62 @@
+// A table folded by one of its columns: sums of what adds up, means weighted by time of what does not.
+import type { Cell, Column, Row, ToolTable } from './types';
+
+// Columns whose cells add up. Everything else would be nonsense as a sum.
+const additive = /^(occurrences|count|total_time|total_self_time|total_duration_us|total_self_time_percent|timeInMs|selfTimeInMs|timeInPercent|selfTimeInPercent|total_time_per_core|total_time_in_percentage|total_stall|net_tx_bytes|vdd_energy|device_total_self_time_percent|host_total_self_time_percent)$/;
+
+export function isAdditive(column: Column): boolean {
+  return column.type === 'number' && additive.test(column.id);
+}
+
+export function weightColumn(table: ToolTable): number {
+  for (const id of ['total_self_time', 'total_duration_us', 'total_time', 'selfTimeInMs']) {
+    const at = table.columns.findIndex((column) => column.id === id);
+    if (at >= 0) return at;
+  }
+  return -1;
+}
+
+const averaged = /_rate$|_bw$|percent|efficiency|utilization|occupancy|intensity/;
+
+export function groupTable(table: ToolTable, by: string): ToolTable {
+  const key = table.columns.findIndex((column) => column.id === by);
+  if (key < 0) return table;
+  const weight = weightColumn(table);
+  const groups = new Map<string, Row[]>();
+  for (const row of table.rows) {
+    const value = String(row.cells[key] ?? '');
+    const group = groups.get(value);
+    if (group) group.push(row);
+    else groups.set(value, [row]);
+  }
+  const kept = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== key && column.type === 'number' && (isAdditive(column) || (averaged.test(column.id) && !/cumulative|rank/.test(column.id))));
+  const columns: Column[] = [table.columns[key]!, { id: 'rows', label: 'Rows', type: 'number', unit: 'count', description: 'How many rows of the whole table the group holds.' }, ...kept.map(({ column }) => (isAdditive(column) ? column : { ...column, description: 'Mean, weighted by self time. ' + column.description }))];
+  const rows: Row[] = [...groups].map(([value, members], index) => {
+    const cells: Cell[] = [value === '' ? '(none)' : value, members.length];
+    for (const { column, at } of kept) cells.push(isAdditive(column) ? sum(members, at) : mean(members, at, weight));
+    return { index, cells, subject: members.length === 1 ? members[0]!.subject : null };
+  });
+  return { id: table.id, title: table.title, columns, rows, totalRows: rows.length, properties: table.properties };
+}
+
+function sum(rows: readonly Row[], at: number): number {
+  return rows.reduce((total, row) => total + (typeof row.cells[at] === 'number' ? (row.cells[at] as number) : 0), 0);
+}
+
+function mean(rows: readonly Row[], at: number, weight: number): number | null {
+  let total = 0;
+  let weights = 0;
+  for (const row of rows) {
+    const value = row.cells[at];
+    const share = weight < 0 ? 1 : row.cells[weight];
+    if (typeof value !== 'number' || typeof share !== 'number') continue;
+    total += value * share;
+    weights += share;
+  }
+  return weights > 0 ? total / weights : null;
+}
+
+// One row under the table: what the rows in sight add up to.
+export function sumRow(table: ToolTable, rows: readonly Row[]): (number | null)[] {
+  return table.columns.map((column, at) => (isAdditive(column) ? sum(rows, at) : null));
+}
