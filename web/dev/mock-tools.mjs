@@ -138,7 +138,11 @@ function opProfile(session, options) {
     return { name, metrics: { flops: util * (time / whole), uncappedFlops: util * (time / whole), bandwidthUtils: [time > 0 ? bytes / (time / 1e12) / (peakGibs * 2 ** 30) : 0, 0, 0], rawTime: time, rawFlops: flops, rawBytesAccessedArray: [bytes, 0, 0], occurrences: members.length === 1 ? members[0].runs : 0, avgTimePs: members.length === 1 ? members[0].mean * 1e6 : 0 }, children, numChildren: children.length, ...(xla ? { xla } : {}) };
   };
   const leaf = (op, whole) => node(op.name, [op], whole, [], { op: op.category, expression: `%${op.name} = bf16[4,2048,4096] ${op.category}(%p0)`, provenance: op.framework, category: op.category, programId: op.module, sourceInfo: { fileName: op.source.split(':')[0] ?? '', lineNumber: Number(op.source.split(':')[1] ?? -1) } });
-  const groupBy = (members, key) => [...Map.groupBy(members, key)].map(([name, list]) => [name, list]);
+  const groupBy = (members, key) => {
+    const groups = new Map();
+    for (const one of members) groups.set(key(one), [...(groups.get(key(one)) ?? []), one]);
+    return [...groups];
+  };
   const programName = (id) => `jit_train_step(${id})`;
   const tree = (levels, members, whole) => (levels.length === 0 ? members.map((op) => leaf(op, whole)) : groupBy(members, levels[0]).map(([name, list]) => node(name, list, whole, tree(levels.slice(1), list, whole))));
   const levels = { program: [(op) => programName(op.module), (op) => op.category], category: [(op) => op.category], provenance: [(op) => op.framework.split('/')[0] || 'no scope', (op) => op.framework.split('/')[1] || 'no scope'] }[options.group_by ?? 'program'];

@@ -1,9 +1,9 @@
 // Amounts over time (or over the order of a program) as stacked areas of steps: a value holds until the next one. The pointer or the
 // arrows pick a moment; a click keeps it.
 import { type ReactNode, useMemo, useState } from 'react';
-import { byteUnit, inUnit } from '../format/format';
+import { byteUnit } from '../format/format';
 import { useSize } from '../ui/useSize';
-import { lastAtOrBefore, linearScale, linearTicks } from './scale';
+import { lastAtOrBefore, linearScale, linearTicks, tickText } from './scale';
 import './charts.css';
 
 export interface AreaSeries {
@@ -102,7 +102,7 @@ export function AreaChart({ xs, series, title, formatX, limit = null, marks = []
             <g key={tick}>
               <line x1={axisWidth} x2={size.width} y1={y(tick)} y2={y(tick)} className="grid" />
               <text x={axisWidth - 8} y={y(tick) + 4} textAnchor="end" className="axis">
-                {tick === 0 ? '0' : `${inUnit(tick, unit)}${i === ticks.length - 1 ? ' ' + unit.name : ''}`}
+                {tick === 0 ? '0' : `${tickText(tick / unit.size)}${i === ticks.length - 1 ? ' ' + unit.name : ''}`}
               </text>
             </g>
           ))}

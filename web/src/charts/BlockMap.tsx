@@ -1,11 +1,11 @@
 // Buffers of a program as blocks: along the order of the program, up by their place in memory. The pointer names a block, a click
 // keeps it.
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { byteUnit, formatBytes, inUnit } from '../format/format';
+import { byteUnit, formatBytes } from '../format/format';
 import { useResolvedTheme } from '../theme/theme';
 import { categories, themeTokens } from '../theme/tokens';
 import { useSize } from '../ui/useSize';
-import { linearScale, linearTicks } from './scale';
+import { linearScale, linearTicks, tickText } from './scale';
 import './charts.css';
 
 export interface Block {
@@ -80,7 +80,7 @@ export function BlockMap({ blocks, steps, title, selected, onSelect, height = 26
             <g key={tick}>
               <line x1={left} x2={size.width} y1={y(tick)} y2={y(tick)} className="grid" opacity={0.5} />
               <text x={left - 8} y={y(tick) + 4} textAnchor="end" className="axis">
-                {tick === 0 ? '0' : `${inUnit(tick, unit)}${i === ticks.length - 1 ? ' ' + unit.name : ''}`}
+                {tick === 0 ? '0' : `${tickText(tick / unit.size)}${i === ticks.length - 1 ? ' ' + unit.name : ''}`}
               </text>
             </g>
           ))}

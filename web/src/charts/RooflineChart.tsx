@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { formatShare, middleEllipsis, significant } from '../format/format';
 import { type Device, type Memory, placeLabels, type Point, type Range, rangesOf, ridgeOf, roofAt } from './roof';
 import { useSize } from '../ui/useSize';
-import { logScale, logTicks } from './scale';
+import { logScale, logTicks, tickText } from './scale';
 import './charts.css';
 
 export interface Box {
@@ -25,7 +25,7 @@ interface RooflineChartProps {
 
 const left = 76;
 const bottom = 40;
-const height = 400;
+const height = 340;
 const most = 8; // Names beside points.
 const leastDragPx = 6;
 
@@ -33,6 +33,10 @@ export function rateText(gflops: number): string {
   const units: readonly (readonly [number, string])[] = [[1e6, 'PFLOP/s'], [1e3, 'TFLOP/s'], [1, 'GFLOP/s'], [1e-3, 'MFLOP/s'], [1e-6, 'kFLOP/s']];
   const [size, name] = units.find(([one]) => gflops >= one) ?? units[units.length - 1]!;
   return `${significant(gflops / size)} ${name}`;
+}
+
+function rateTick(gflops: number): string {
+  return rateText(gflops).replace(/\.0+ /, ' ');
 }
 
 export function RooflineChart({ device, memory, points, faint, selected, box, onSelect, onBox }: RooflineChartProps) {
@@ -100,7 +104,7 @@ export function RooflineChart({ device, memory, points, faint, selected, box, on
           {logTicks(range.y.min, range.y.max).map((tick) => (
             <g key={tick.value}>
               <line x1={left} x2={size.width} y1={y(tick.value)} y2={y(tick.value)} className="grid" />
-              {tick.major && <text x={left - 8} y={y(tick.value) + 4} textAnchor="end" className="axis">{rateText(tick.value)}</text>}
+              {tick.major && <text x={left - 8} y={y(tick.value) + 4} textAnchor="end" className="axis">{rateTick(tick.value)}</text>}
             </g>
           ))}
           {logTicks(range.x.min, range.x.max).map((tick) => (
@@ -119,7 +123,7 @@ export function RooflineChart({ device, memory, points, faint, selected, box, on
             </text>
           )}
           {memory && (
-            <text x={x(range.x.min) + 8} y={y(roofAt(range.x.min * 1.02, memory, device.peakGflops)) - 12} className="axis strong">
+            <text x={x(range.x.min) + 44} y={y(roofAt(x.invert(x(range.x.min) + 44), memory, device.peakGflops)) + 18} className="axis strong">
               {memory.label} {significant(memory.peak)} GiB/s
             </text>
           )}
@@ -159,7 +163,7 @@ export function RooflineChart({ device, memory, points, faint, selected, box, on
 }
 
 function axisNumber(value: number): string {
-  return value >= 0.001 && value < 1e6 ? significant(value) : value < 1 ? `1/${significant(1 / value)}` : `${significant(value / 1e6)} M`;
+  return value >= 0.001 && value < 1e6 ? tickText(value) : value < 1 ? `1/${significant(1 / value)}` : `${significant(value / 1e6)} M`;
 }
 
 const reachPx = 14;

@@ -3,7 +3,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { inUnit, timeUnit } from '../format/format';
 import { useSize } from '../ui/useSize';
-import { linearTicks } from './scale';
+import { linearTicks, tickText } from './scale';
 import './charts.css';
 
 export interface Part {
@@ -97,7 +97,7 @@ export function StackedBars({ parts, bars, title, height = 180, readout, onOpen 
               <g key={tick}>
                 <line x1={axisWidth} x2={size.width} y1={y} y2={y} className="grid" />
                 <text x={axisWidth - 8} y={y + 4} textAnchor="end" className="axis">
-                  {tick === 0 ? '0' : `${inUnit(tick, unit)}${tick === top ? ' ' + unit.name : ''}`}
+                  {tick === 0 ? '0' : `${tickText(tick / unit.size)}${tick === top ? ' ' + unit.name : ''}`}
                 </text>
               </g>
             );

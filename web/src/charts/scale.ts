@@ -59,3 +59,8 @@ export function lastAtOrBefore(values: readonly number[], x: number): number {
   }
   return low - 1;
 }
+
+// A tick's number as short as it is exact: "30", "2.5".
+export function tickText(value: number): string {
+  return value >= 1000 ? Math.round(value).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ',') : String(Number(value.toPrecision(6)));
+}

@@ -7,6 +7,7 @@ import type { InstructionFacts, ModuleFacts, Picture, WorkerQuestion } from './p
 const mostModules = 4; // Parsed texts kept; a module of 37,000 instructions takes some 30 MB.
 const nodeHeight = 40;
 const letterWidth = 7.3;
+const smallLetterWidth = 6.7;
 const widestNode = 240;
 
 export class HloAnswers {
@@ -66,6 +67,6 @@ function instructionFacts(module: HloText, at: number): InstructionFacts {
 
 function picture(module: HloText, at: number, radius: number, unfolded: readonly string[]): Picture {
   const graph = neighbourhood(module, at, radius, unfolded.map((name) => resolveName(module, name)).filter((index) => index >= 0));
-  const nodes = graph.nodes.map((node) => ({ id: node.id, height: nodeHeight, width: Math.min(widestNode, Math.max(96, Math.max(node.name.length, node.opcode.length + 2) * letterWidth + 20)) }));
+  const nodes = graph.nodes.map((node) => ({ id: node.id, height: nodeHeight, width: Math.min(widestNode, Math.max(96, Math.max(node.name.length * letterWidth, (node.opcode.length + (node.root ? 5 : 0) + 10) * smallLetterWidth) + 22)) }));
   return { graph, layout: layoutGraph(nodes, graph.edges), computation: module.computations[module.instructions[at]!.computation]!.name };
 }

@@ -2,17 +2,27 @@
 import type { Completeness, Overview, SessionDetail } from '../api/types';
 import { Losses, sizeSentence } from '../files/FilesPage';
 import { hostsSentence, type Loss, lossesOf, whatArrived } from '../files/losses';
-import { exactBytes, exactCount, exactTime, formatBytes, formatCount, formatOrigin, formatTime, plural, significant, timeParts, timeUnit, unknown } from '../format/format';
+import { exactBytes, formatBytes, formatCount, formatOrigin, plural, unknown } from '../format/format';
 import { sessionPath } from '../state/router';
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { ErrorNotice, Skeleton, StateChip } from '../ui/states';
 import { copyText } from '../ui/toasts';
 import type { Resource } from '../ui/useResource';
-import { Devices, deviceSummary, shortHosts } from './Devices';
+import { lazy, Suspense } from 'react';
+import { useUrlKey } from '../state/url';
+import { findTool } from '../tools/catalog';
+import { useToolSession } from '../tools/session';
+import type { ToolAnswer } from '../tools/types';
+import { Figures, Findings, useBaselineKnown, useKnown } from './Answers';
+import { Devices } from './Devices';
+import StepBreakdown, { environmentFacts, NextSteps } from './ToolPanels';
 import { Steps } from './Steps';
 import { TopOps } from './TopOps';
 import './overview.css';
+import '../tools/tools.css';
+
+const RowDrawer = lazy(() => import('../tools/RowDrawer').then((part) => ({ default: part.RowDrawer })));
 
 interface OverviewPageProps {
   sessionId: string;
@@ -25,7 +35,13 @@ export function OverviewPage({ sessionId, detail, overview, completeness }: Over
   const record = completeness.value;
   const lossy = record !== null && lossesOf(record).some((loss) => loss.severe);
   const unreadable = detail !== null && (detail.state === 'empty' || detail.state === 'damaged');
+  const known = useKnown(overview.value);
+  const before = useBaselineKnown();
+  const { tools } = useToolSession();
+  const op = useUrlKey('op');
+  const tool = tools ? findTool(tools, 'overview_page') ?? tools[0] : undefined;
   return (
+    <div className={op ? 'tool-layout with-drawer' : 'tool-layout'}>
     <div className="page stack overview" id="page" tabIndex={-1}>
       <h1 className="visually-hidden">Overview</h1>
       {overview.error && !overview.error.lostConnection && detail !== null && !unreadable && <ErrorNotice what="The overview could not be made." error={overview.error} onRetry={overview.reload} />}
@@ -33,20 +49,29 @@ export function OverviewPage({ sessionId, detail, overview, completeness }: Over
       {lossy && record && !unreadable && <Losses record={record} most={3} />}
       {!unreadable && (
         <>
-          <Kpis overview={overview.value} />
+          <Figures known={known} before={before} loading={known.loading} />
+          <Findings known={known} loading={known.loading} />
           <div className="overview-columns">
             <div className="stack">
               <Steps sessionId={sessionId} overview={overview.value} />
+              <StepBreakdown page={known.page} />
               <TopOps sessionId={sessionId} overview={overview.value} />
             </div>
             <div className="stack side">
               <Devices overview={overview.value} />
-              <RunFacts sessionId={sessionId} detail={detail} overview={overview.value} record={record} />
+              <NextSteps page={known.page} />
+              <RunFacts sessionId={sessionId} detail={detail} overview={overview.value} record={record} page={known.page} />
             </div>
           </div>
         </>
       )}
-      {unreadable && detail && <RunFacts sessionId={sessionId} detail={detail} overview={null} record={record} />}
+      {unreadable && detail && <RunFacts sessionId={sessionId} detail={detail} overview={null} record={record} page={null} />}
+    </div>
+    {op && tool && (
+      <Suspense>
+        <RowDrawer tool={tool} query={{}} answer={known.page} />
+      </Suspense>
+    )}
     </div>
   );
 }
@@ -65,69 +90,15 @@ function Unreadable({ detail }: { detail: SessionDetail }) {
   );
 }
 
-interface KpiProps {
-  label: string;
-  value: string | null;
-  unit?: string;
-  note?: string;
-  title?: string;
-}
-
-function Kpi({ label, value, unit, note, title }: KpiProps) {
-  return (
-    <div className="kpi" title={title}>
-      <div className="label">{label}</div>
-      <div className="kpi-value">
-        {value === null ? (
-          <Skeleton width={88} height={18} />
-        ) : (
-          <>
-            {value}
-            {unit && <span className="kpi-unit"> {unit}</span>}
-          </>
-        )}
-      </div>
-      <div className="kpi-note truncate">{value === null ? <Skeleton width={120} height={10} /> : note}</div>
-    </div>
-  );
-}
-
-function Kpis({ overview }: { overview: Overview | null }) {
-  const duration = timeParts(overview?.duration_ps);
-  const steps = overview?.steps ?? null;
-  const mean = timeParts(steps?.mean_ps);
-  const devices = overview ? deviceSummary(overview) : null;
-  const spread = steps && steps.min_ps !== null && steps.max_ps !== null ? spreadText(steps.min_ps, steps.max_ps) : '';
-  const ready = overview !== null;
-  return (
-    <section className="panel kpis" aria-label="Key figures">
-      <Kpi label="Duration" value={ready ? duration.value : null} unit={duration.unit} note={overview?.window?.start_ps ? `from ${formatTime(overview.window.start_ps)}` : 'recorded window'} title={exactTime(overview?.duration_ps)} />
-      <Kpi label="Step time, mean" value={ready ? mean.value : null} unit={mean.unit} note={steps ? `${plural(steps.count, 'step')}, ${spread}` : (overview?.steps_reason ?? '')} title={steps ? exactTime(steps.mean_ps) : (overview?.steps_reason ?? undefined)} />
-      <Kpi label="Devices busy, mean" value={devices ? devices.busy.replace(' %', '') : null} unit={devices && devices.busy !== unknown ? '%' : ''} note={devices?.text} title={devices?.title} />
-      <Kpi label="Hosts" value={overview ? formatCount(overview.hosts.length) : null} note={overview ? hostNames(overview) : ''} title={overview?.hosts.map((host) => host.host).join(', ')} />
-      <Kpi label="Events" value={overview ? formatCount(overview.event_count) : null} note="in all planes" title={exactCount(overview?.event_count)} />
-    </section>
-  );
-}
-
-function hostNames(overview: Overview): string {
-  const names = [...shortHosts(overview.hosts.map((host) => host.host)).values()];
-  return names.length > 3 ? `${names.slice(0, 2).join(', ')} and ${names.length - 2} more` : names.join(', ');
-}
-
-function spreadText(minPs: number, maxPs: number): string {
-  const unit = timeUnit(maxPs);
-  return `${significant(minPs / unit.size)} to ${significant(maxPs / unit.size)} ${unit.name}`;
-}
-
 interface FactsProps {
   sessionId: string;
   detail: SessionDetail | null;
   overview: Overview | null;
   record: Completeness | null;
+  page: ToolAnswer | null;
 }
 
-function RunFacts({ sessionId, detail, overview, record }: FactsProps) {
+function RunFacts({ sessionId, detail, overview, record, page }: FactsProps) {
   const losses = record ? lossesOf(record) : [];
   const path = detail ? `${detail.root}/${detail.path}` : '';
   return (
@@ -140,6 +111,11 @@ function RunFacts({ sessionId, detail, overview, record }: FactsProps) {
         <Fact name="Run">{detail ? detail.run || '(log directory)' : <Skeleton width={120} />}</Fact>
         <Fact name="Recorded">{detail ? detail.origin_unix_ns ? formatOrigin(detail.origin_unix_ns) : 'the profile does not say when' : <Skeleton width={150} />}</Fact>
         <Fact name="Devices">{overview ? deviceNames(overview) : unknown}</Fact>
+        {environmentFacts(page).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
         <Fact name="Size">
           {record ? sizeSentence(record) : detail ? <span title={exactBytes(detail.size_bytes)}>{formatBytes(detail.size_bytes)}</span> : <Skeleton width={90} />}
         </Fact>

@@ -4,8 +4,11 @@ import type { Overview, TopOp } from '../api/types';
 import { exactTime, formatCount, formatShare, inUnit, plural, timeUnit, unknown } from '../format/format';
 import { keyLabel } from '../keys/table';
 import { useKeys } from '../keys/useKeys';
-import { navigate, sessionPath } from '../state/router';
-import { pushKeys, replaceKeys, useUrlKey } from '../state/url';
+import { navigate, sessionPath, useLocation } from '../state/router';
+import { mergeSearch, pushKeys, replaceKeys, useUrlKey } from '../state/url';
+import { findTool } from '../tools/catalog';
+import { opKey } from '../tools/drawerKeys';
+import { useToolSession } from '../tools/session';
 import { categoryOf } from '../theme/tokens';
 import { Icon } from '../ui/Icon';
 import { tailStart } from '../ui/tailStart';
@@ -93,7 +96,11 @@ export function TopOps({ sessionId, overview }: { sessionId: string; overview: O
     [all],
   );
   const mostShare = Math.max(0, ...all.map((op) => op.share ?? 0));
-  const target = (op: TopOp) => (op.event ? sessionPath(sessionId, 'timeline', `?sel=${op.event}`) : null);
+  const { tools } = useToolSession();
+  // Device ops have a drawer; of what the op stats do not know the longest event is shown on the timeline.
+  const hasDrawer = overview?.top_ops_by === 'device' && tools !== null && (findTool(tools, 'hlo_stats')?.applies ?? false);
+  const { search } = useLocation();
+  const target = (op: TopOp) => (hasDrawer ? sessionPath(sessionId, 'overview', mergeSearch(search, { op: opKey('', op.name) })) : op.event ? sessionPath(sessionId, 'timeline', `?sel=${op.event}`) : null);
   const open = (op: TopOp | undefined) => {
     const to = op && target(op);
     if (to) navigate(to);

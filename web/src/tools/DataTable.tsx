@@ -151,14 +151,14 @@ function Grid({ table, state, width, height, openRow, onOpen, renderCell, emptyT
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       onCopy={onCopy}
     >
-      <div role="rowgroup" className="data-head" style={{ width: Math.max(total, width) }}>
+      <div role="rowgroup" className="data-head" style={{ minWidth: total }}>
         <div role="row" aria-rowindex={1} className="data-row" style={{ gridTemplateColumns: template }}>
           {shown.map((one) => (
             <HeadCell key={one.column.id} shown={one} state={state} />
           ))}
         </div>
       </div>
-      <div role="rowgroup" className="data-body" style={{ height: rows.length * rowHeightPx, width: Math.max(total, 1) }}>
+      <div role="rowgroup" className="data-body" style={{ height: rows.length * rowHeightPx, minWidth: total }}>
         {rows.slice(first, last).map((row, i) => {
           const at = first + i;
           return (
@@ -176,7 +176,7 @@ function Grid({ table, state, width, height, openRow, onOpen, renderCell, emptyT
             >
               {shown.map((one) => (
                 <div key={one.column.id} role="cell" className={`data-cell ${one.kind === 'text' ? 'text' : 'number'}`} title={cellTitle(one, row.cells[one.index] ?? null)}>
-                  {renderCell?.(one, row) ?? <CellContent shown={one} value={row.cells[one.index] ?? null} bar={one === barMax} />}
+                  {renderCell?.(one, row) ?? (row.texts?.[one.index] ?? <CellContent shown={one} value={row.cells[one.index] ?? null} bar={one === barMax} />)}
                 </div>
               ))}
             </div>
@@ -203,7 +203,7 @@ function HeadCell({ shown, state }: { shown: ShownColumn; state: TableState }) {
   const header = headerOf(shown);
   return (
     <div role="columnheader" className={`data-cell ${shown.kind === 'text' ? 'text' : 'number'}`} aria-sort={sorted ? (descending ? 'descending' : 'ascending') : 'none'}>
-      <button type="button" title={shown.column.description ? `${header}: ${shown.column.description}` : header} onClick={() => state.setSort(shown)}>
+      <button type="button" title={[shown.column.label, shown.column.description].filter(Boolean).join(': ')} onClick={() => state.setSort(shown)}>
         <span className="truncate">{header}</span>
         {sorted && <Icon name={descending ? 'down' : 'up'} />}
       </button>

@@ -19,11 +19,11 @@ export function formatFact(value: Cell, unit: string): string {
   return Number.isInteger(number) ? formatCount(number) : significant(number);
 }
 
-export function FactList({ facts, most }: { facts: readonly (readonly [string, Cell, string])[]; most?: number }) {
+export function FactList({ facts, most, wide = false }: { facts: readonly (readonly [string, Cell, string])[]; most?: number; wide?: boolean }) {
   const shown = most === undefined ? facts : facts.slice(0, most);
   if (shown.length === 0) return null;
   return (
-    <dl className="fact-list">
+    <dl className={wide ? 'fact-list wide' : 'fact-list'}>
       {shown.map(([name, value, unit]) => (
         <div key={name}>
           <dt className="truncate" title={name}>{name}</dt>

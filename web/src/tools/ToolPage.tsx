@@ -88,7 +88,7 @@ function KnownTool({ tool }: { tool: ToolInfo }) {
         <OptionsBar tool={tool} values={options} skip={plugin?.ownOptions} />
         <Notices tool={tool} answer={answer.value} />
         <Failure tool={tool} answer={answer} />
-        {Body ? (
+        {answer.error && !answer.value && !answer.error.lostConnection ? null : Body ? (
           <Suspense fallback={<Skeleton width="100%" height={300} />}>
             <Body {...props} />
           </Suspense>

@@ -9,7 +9,7 @@ import { exportUrl, type ToolQuery } from './client';
 import { deltaWord, readComparison } from './compare';
 import type { ShownColumn } from './columns';
 import { DataTable, type DataTableProps } from './DataTable';
-import { drawerKeys, parseRowKey } from './drawerKeys';
+import { drawerKeys, parseOpKey, parseRowKey, subjectKey } from './drawerKeys';
 import type { Filter } from './rows';
 import { parseFilters } from './rows';
 import { useComparison, useToolSession } from './session';
@@ -31,12 +31,20 @@ export function ToolTableView({ tool, query, table, preset, note, emptyText, key
   const { sessionId } = useToolSession();
   const baseline = useUrlKey('b');
   const opened = parseRowKey(useUrlKey('row'));
+  const op = useUrlKey('op');
   const comparison = useComparison(baseline, tool, table.rows.length > 0 || baseline ? table.id : null, query);
   const merged = useMemo(() => (comparison.value ? readComparison(comparison.value) : null), [comparison.value]);
   const comparePreset = useMemo(() => (merged ? { columns: merged.preferred, sort: merged.sort } : undefined), [merged]);
+  // An op that was opened from another page is marked in this list too, so that the arrows go on from it.
+  const openRow = useMemo(() => {
+    if (opened) return opened.table === table.id ? opened.row : null;
+    const wanted = parseOpKey(op);
+    if (!wanted) return null;
+    return (table.rows.find((row) => subjectKey(row.subject) === op) ?? table.rows.find((row) => row.subject?.opName === wanted.name))?.index ?? null;
+  }, [opened?.table, opened?.row, op, table]);
   const open = (row: Row) => {
     const keys = drawerKeys(table, row);
-    if (opened) replaceKeys(keys);
+    if (opened || op) replaceKeys(keys);
     else pushKeys(keys);
   };
   if (baseline && merged) {
@@ -65,7 +73,7 @@ export function ToolTableView({ tool, query, table, preset, note, emptyText, key
         keyboard={keyboard}
         emptyText={emptyText}
         renderCell={renderCell}
-        openRow={opened && opened.table === table.id ? opened.row : null}
+        openRow={openRow}
         onOpen={open}
         exports={<Exports sessionId={sessionId} tool={tool} query={query} table={table} />}
       />

@@ -104,6 +104,10 @@ function readCell(wire: WireCell): Cell {
   return wire !== null && typeof wire === 'object' ? wire.value : wire;
 }
 
+function hasText(wire: WireCell): wire is { value: Cell; text: string } {
+  return wire !== null && typeof wire === 'object';
+}
+
 export function readSubject(wire: WireSubject | null | undefined): Subject | null {
   if (!wire) return null;
   const subject: Subject = {
@@ -121,6 +125,7 @@ export function readTable(wire: WireTable): ToolTable {
   const rows: Row[] = wire.rows.map((cells, i) => ({
     index: wire.row_ids?.[i] ?? offset + i,
     cells: cells.map(readCell),
+    ...(cells.some(hasText) ? { texts: cells.map((cell) => (hasText(cell) ? cell.text : null)) } : {}),
     subject: readSubject(wire.subjects?.[i]),
   }));
   return {

@@ -26,8 +26,55 @@ const unitNames: Readonly<Record<string, string>> = { 'flop/byte': 'FLOP/B', jou
 const bracketedUnit = /\s*\((?:in\s+)?(?:%|ps|ns|us|μs|µs|ms|s|J|bytes|[KMG]i?B(?:ytes)?\/s(?:ec)?|Gbps|[GT]?FLOPS?\/s|FLOPS?\/Byte|[GT]?FLOPs\/S(?:ec)?)\)/i;
 
 export function cleanLabel(label: string): string {
-  return label.replace(bracketedUnit, '').replace(/^#\s*/, '').replace(/\s{2,}/g, ' ').trim();
+  return label.replace(bracketedUnit, '').replace(/\bG?FLOPs?\/s(?:ec)?\b/i, 'FLOP rate').replace(/^#\s*/, '').replace(/\s{2,}/g, ' ').trim();
 }
+
+// Headers of columns that many tools share, short enough for a table that fits; the tool's own label is in the tooltip.
+const shortLabels: Readonly<Record<string, string>> = {
+  hlo_op_name: 'Op',
+  category: 'Category',
+  total_self_time_percent: 'Share',
+  total_self_time: 'Self time',
+  total_time: 'Total',
+  avg_time: 'Mean',
+  avg_self_time: 'Mean self',
+  occurrences: 'Runs',
+  normalized_flop_rate: 'FLOP rate',
+  measured_flop_rate: 'FLOP rate',
+  model_flop_rate: 'Model FLOP rate',
+  hbm_bw: 'HBM',
+  measured_memory_bw: 'Memory',
+  operational_intensity: 'Intensity',
+  hbm_operational_intensity: 'Intensity',
+  source_info: 'Source',
+  tf_op_name: 'Framework op',
+  program_id: 'Program',
+  hlo_module_id: 'Program',
+  cumulative_total_self_time_percent: 'Cumulative',
+  dma_stall_percent: 'DMA stall',
+  roofline_efficiency: 'Of roof',
+  compute_efficiency: 'Of peak',
+  max_mem_bw_utilization: 'Memory used',
+  total_time_in_percentage: 'Of program',
+  hlo_op_expression: 'HLO text',
+  kernel_name: 'Kernel',
+  total_duration_us: 'Total',
+  avg_duration_us: 'Mean',
+  min_duration_us: 'Least',
+  max_duration_us: 'Most',
+  occupancy_pct: 'Occupancy',
+  is_kernel_using_tensor_core: 'On tensor cores',
+  is_op_tensor_core_eligible: 'Eligible',
+  registers_per_thread: 'Registers',
+  shmem_bytes: 'Shared memory',
+  device_total_self_time_percent: 'Share, device',
+  host_total_self_time_percent: 'Share, host',
+  host_or_device: 'On',
+  timeInMs: 'Total',
+  selfTimeInMs: 'Self time',
+  timeInPercent: 'Share, total',
+  selfTimeInPercent: 'Share',
+};
 
 function kindOf(column: Column): ColumnKind {
   if (column.type === 'boolean') return 'truth';
@@ -95,7 +142,7 @@ export function presentColumn(table: ToolTable, index: number): ShownColumn {
     if (Math.abs(value) > max) max = Math.abs(value);
     if (!Number.isInteger(value)) whole = false;
   }
-  const label = cleanLabel(column.label) || column.id;
+  const label = shortLabels[column.id] ?? (cleanLabel(column.label) || column.id);
   const base = { column, index, label, max, empty };
   if (kind === 'text') {
     return { ...base, kind, unitName: '', format: (value) => (value === null || value === '' ? unknown : String(value)), exact: (value) => (value === null ? '' : String(value)) };
@@ -143,7 +190,7 @@ export function presentColumns(table: ToolTable): ShownColumn[] {
 
 // ---- widths and which columns are shown first ----------------------------------------------------------------------
 
-const numberWidthPx = 92;
+const numberWidthPx = 80;
 const truthWidthPx = 76;
 const narrowestTextPx = 72;
 const widestTextPx = 360;
@@ -151,7 +198,7 @@ const letterPx = 7.2;
 const sampledRows = 400; // Enough to know how wide a column of names is.
 
 export function naturalWidth(table: ToolTable, shown: ShownColumn): number {
-  const header = headerOf(shown).length * 6.6 + 30;
+  const header = headerOf(shown).length * 6.4 + 34;
   if (shown.kind === 'truth') return Math.min(150, Math.max(truthWidthPx, header));
   if (shown.kind !== 'text') return Math.min(160, Math.max(numberWidthPx, header));
   let letters = 0;
@@ -159,7 +206,7 @@ export function naturalWidth(table: ToolTable, shown: ShownColumn): number {
     const value = row.cells[shown.index];
     if (typeof value === 'string' && value.length > letters) letters = value.length;
   }
-  return Math.min(widestTextPx, Math.max(narrowestTextPx, header, letters * letterPx + 26));
+  return Math.min(widestTextPx, Math.max(narrowestTextPx, header, letters * letterPx + (shown.column.id === 'category' ? 44 : 24)));
 }
 
 // Columns of the first sight: those that say something, as many as fit; the rest is one click away.
@@ -169,7 +216,7 @@ export function defaultColumns(table: ToolTable, shown: readonly ShownColumn[], 
   const picked: string[] = [];
   let used = 0;
   for (const one of order.length > 0 ? order : useful) {
-    const width = one.kind === 'text' ? Math.min(naturalWidth(table, one), 220) : naturalWidth(table, one);
+    const width = one.kind === 'text' ? Math.min(naturalWidth(table, one), 200) : naturalWidth(table, one);
     if (picked.length > 1 && used + width > widthPx) continue;
     picked.push(one.column.id);
     used += width;

@@ -51,6 +51,7 @@ export interface Subject {
 export interface Row {
   readonly index: number; // In the tool's own order: rows/{index}/events asks by it.
   readonly cells: readonly Cell[];
+  readonly texts?: readonly (string | null)[]; // How the tool itself writes a cell, where it has a form of its own (0x1f).
   readonly subject: Subject | null;
 }
 

@@ -126,7 +126,7 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
                   <text x={12} y={32} className="graph-sub">
                     {node.root ? 'ROOT ' : ''}
                     {node.opcode}
-                    {share !== undefined ? `  ${formatShare(share)}` : `  ${middleEllipsis(node.shape, Math.max(6, Math.floor((place.width - 24) / 6.6) - node.opcode.length - 2))}`}
+                    {share !== undefined ? `  ${formatShare(share)}` : `  ${middleEllipsis(node.shape, Math.max(6, Math.floor((place.width - 26) / 6.7) - node.opcode.length - (node.root ? 5 : 0) - 2))}`}
                   </text>
                 </g>
                 {node.hiddenOperands > 0 && <Badge x={place.width / 2} y={-9} text={`+${node.hiddenOperands}`} label={`Show ${node.hiddenOperands} hidden operands of ${node.name}`} onClick={() => onUnfold(node.name)} />}

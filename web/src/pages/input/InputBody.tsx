@@ -49,7 +49,7 @@ export default function InputBody({ sessionId, tool, query, answer }: ToolBodyPr
   const outcome = plainWords(steps?.properties.output_conclusion ?? '');
   return (
     <>
-      <section className={`panel verdict ${verdict.level}`} aria-label="Verdict">
+      <section className={`panel verdict verdict-${verdict.level}`} aria-label="Verdict">
         <Icon name={verdict.level === 'good' ? 'complete' : verdict.level === 'bad' ? 'partial' : 'unread'} />
         <div className="prose">
           <strong>{verdict.level === 'bad' ? 'The device waits for input.' : verdict.level === 'good' ? 'Input is not the bottleneck.' : 'No verdict.'}</strong> {verdict.text}
@@ -80,7 +80,7 @@ export default function InputBody({ sessionId, tool, query, answer }: ToolBodyPr
               );
             }}
           />
-          <FactList facts={totals.map((part) => [`${part.label}, mean`, `${formatTime(part.meanPs)} (${formatShare(part.share)})`, ''] as const)} />
+          <FactList wide facts={totals.map((part) => [`${part.label}, mean`, `${formatTime(part.meanPs)} (${formatShare(part.share)})`, ''] as const)} />
         </section>
       )}
       {steps && steps.rows.length > 0 && Object.keys(steps.properties).length > 0 && <HostStages properties={ops?.properties ?? {}} />}

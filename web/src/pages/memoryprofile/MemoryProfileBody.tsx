@@ -12,7 +12,7 @@ import { Link } from '../../ui/Link';
 import { Select, Skeleton } from '../../ui/states';
 import { type AllocatorProfile, buffersTable, liveAt, readAllocators, readModuleRuns } from './profile';
 
-const preset = { columns: ['op', 'bytes', 'requested', 'occurrences', 'region', 'dtype', 'shape', 'step'], sort: '-bytes' };
+const preset = { columns: ['op', 'bytes', 'requested', 'allocations', 'region', 'dtype', 'shape', 'step'], sort: '-bytes' };
 const sampleLimit = 1000; // The tool thins the curve to this many points.
 
 export default function MemoryProfileBody({ sessionId, tool, answer }: ToolBodyProps) {

@@ -108,7 +108,7 @@ export function buffersTable(title: string, buffers: readonly { activity: Activi
       { id: 'op', label: 'Op', type: 'string', unit: '', description: 'Framework op that asked for the memory; a dash when the profile does not say.' },
       { id: 'bytes', label: 'Allocated', type: 'number', unit: 'bytes', description: 'What the allocator gave, all equal allocations together.' },
       { id: 'requested', label: 'Requested', type: 'number', unit: 'bytes', description: 'What was asked for.' },
-      { id: 'occurrences', label: 'Allocations', type: 'number', unit: 'count', description: 'Equal allocations in one row.' },
+      { id: 'allocations', label: 'Allocations', type: 'number', unit: 'count', description: 'Equal allocations in one row.' },
       { id: 'region', label: 'Region', type: 'string', unit: '', description: 'Kind of memory region.' },
       { id: 'dtype', label: 'Type', type: 'string', unit: '', description: 'Type of an element.' },
       { id: 'shape', label: 'Shape', type: 'string', unit: '', description: 'Shape of the tensor.' },
