@@ -20,6 +20,7 @@
 #include "src/capture/capture.h"
 #include "src/engine/engine.h"
 #include "src/queue/operation.h"
+#include "src/tools/registry.h"
 
 namespace strobe::api {
 
@@ -38,6 +39,7 @@ struct AppContext {
   const Clock* clock = nullptr;
   StaticFiles* console = nullptr;
   HttpMetrics* metrics = nullptr;
+  const std::vector<tools::ToolDescriptor>* tools = &tools::AllTools();
   std::function<bool()> draining = [] { return false; };
   std::vector<std::string> route_names;  // labels of the metrics, set by MakeRoutes
   std::string capture_default_target;    // empty: none
@@ -55,7 +57,15 @@ void AddSessionRoutes(const std::shared_ptr<AppContext>& context, std::vector<Ro
 void AddTimelineRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddCaptureRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddXprofRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddXprofDataRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddXprofWorkRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddToolRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+
+// Parameters that every address of a tool's answer takes.
+std::vector<QueryParam> ToolQueries();
+// By id or alias among the context's tools; "^" at the end is cut off. Null: no such tool.
+const tools::ToolDescriptor* FindToolIn(const AppContext& context, std::string_view name);
 
 // Where a capture may write: the roots that are directories we can write to. Empty with the reason.
 std::vector<std::string> WritableRoots(const std::vector<std::string>& roots, std::string* reason);

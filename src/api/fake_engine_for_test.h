@@ -14,15 +14,52 @@
 
 namespace strobe::api {
 
+// What tools made for tests see: facts that can be set, hosts by name, no profile behind them.
+class FakeInput final : public tools::ToolInput {
+ public:
+  explicit FakeInput(const xplane::SessionEntry& entry) : name_(entry.xprof_run()) {
+    for (const xplane::SessionFile& file : entry.files) hosts_.push_back({.name = file.host});
+    facts_value.host_count = hosts_.size();
+  }
+  const std::vector<tools::ToolHost>& hosts() const override { return hosts_; }
+  const tools::SessionFacts& facts() const override { return facts_value; }
+  std::string_view session_name() const override { return name_; }
+  Result<std::shared_ptr<const analysis::PreparedHost>> Prepared(size_t,
+                                                                 const CancelToken&) override {
+    return UnimplementedError("FAKE", "There is no profile.");
+  }
+  Result<std::shared_ptr<const analysis::OpStats>> HostOpStats(size_t,
+                                                               const CancelToken&) override {
+    return std::make_shared<const analysis::OpStats>();
+  }
+  Result<std::shared_ptr<const analysis::OpStats>> CombinedOpStats(std::span<const size_t>,
+                                                                   const CancelToken&) override {
+    return std::make_shared<const analysis::OpStats>();
+  }
+  std::shared_ptr<const hlo::ModuleSet> Modules() override { return modules_; }
+
+  tools::SessionFacts facts_value;
+
+ private:
+  std::string name_;
+  std::vector<tools::ToolHost> hosts_;
+  std::shared_ptr<const hlo::ModuleSet> modules_ = std::make_shared<const hlo::ModuleSet>();
+};
+
 class FakeSession final : public engine::OpenedSession {
  public:
-  explicit FakeSession(xplane::SessionEntry entry) : entry_(std::move(entry)) {}
+  explicit FakeSession(xplane::SessionEntry entry)
+      : input(std::make_shared<FakeInput>(entry)), entry_(std::move(entry)) {}
 
   const xplane::SessionEntry& entry() const override { return entry_; }
   const std::string& version() const override { return version_; }
   std::optional<int64_t> origin_unix_ns() const override { return 1748736000000000000; }
   std::vector<engine::FileState> files() const override {
-    return {{entry_.files[0], xplane::CompletenessState::kComplete, ""}};
+    std::vector<engine::FileState> states;
+    for (const xplane::SessionFile& file : entry_.files) {
+      states.push_back({file, xplane::CompletenessState::kComplete, ""});
+    }
+    return states;
   }
   engine::LoadProgress progress() const override { return {engine::LoadStage::kReady, 1000, 1000}; }
   std::vector<analysis::HostInput> hosts() const override {
@@ -153,6 +190,19 @@ class FakeSession final : public engine::OpenedSession {
     return result;
   }
 
+  std::shared_ptr<tools::ToolInput> Input() override { return input; }
+  Result<std::shared_ptr<const tools::ToolResult>> RunTool(const tools::ToolDescriptor& tool,
+                                                           const tools::ToolQuestion& question,
+                                                           const CancelToken& cancel) override {
+    if (tool.scope == tools::HostScope::kOneHost && question.hosts.size() != 1) {
+      return InvalidArgumentError("TOOL_NEEDS_ONE_HOST", "One host.");
+    }
+    Result<tools::ToolResult> made = tool.run(question, *input, cancel);
+    if (!made.ok()) return made.status();
+    return std::make_shared<const tools::ToolResult>(std::move(*made));
+  }
+
+  const std::shared_ptr<FakeInput> input;
   std::atomic<int> tiles{0};
   int64_t last_wait_ms = -1;
   engine::SearchQuery last_query;

@@ -71,7 +71,7 @@ bool Guard::HostAllowed(std::string_view host_header) const {
   return !loopback_only_ && IsIpLiteral(host);
 }
 
-Status Guard::CheckOrigin(const Request& request) const {
+Status CheckSameOrigin(const Request& request) {
   const std::string_view site = request.HeaderValue("sec-fetch-site");
   const std::string_view origin = request.HeaderValue("origin");
   const bool foreign_origin =
@@ -105,10 +105,12 @@ Status Guard::Check(const Request& request, int* http_status) const {
       request.method == Method::kOptions) {
     return OkStatus();
   }
-  if (Status status = CheckOrigin(request); !status.ok()) {
+  if (Status status = CheckSameOrigin(request); !status.ok()) {
     *http_status = 403;
     return status;
   }
+  // XProf's own clients send it without a body. Pages of others are kept out by their Origin.
+  if (request.path == "/generate_cache") return OkStatus();
   const std::string_view type = request.HeaderValue("content-type");
   const std::string_view essence = TrimSpaces(type.substr(0, type.find(';')));
   if (!EqualsIgnoreCase(essence, "application/json")) {

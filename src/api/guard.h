@@ -33,12 +33,13 @@ class Guard {
   bool HostAllowed(std::string_view host_header) const;
 
  private:
-  Status CheckOrigin(const Request& request) const;
-
   GuardOptions options_;
   bool loopback_only_;
 };
 
+// ORIGIN_NOT_ALLOWED when a browser says that another site's page sends the request. Whatever starts
+// work asks this, whatever its method.
+Status CheckSameOrigin(const Request& request);
 // "localhost:80" -> "localhost", "[::1]:80" -> "::1", "" when it is neither.
 std::string HostWithoutPort(std::string_view host_header);
 bool IsLoopbackHost(std::string_view host);  // localhost, *.localhost, 127.x.y.z, ::1

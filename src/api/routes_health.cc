@@ -124,6 +124,7 @@ std::vector<Route> MakeRoutes(Context context) {
   AddSessionRoutes(context, &routes);
   AddTimelineRoutes(context, &routes);
   AddCaptureRoutes(context, &routes);
+  AddToolRoutes(context, &routes);
   AddXprofRoutes(context, &routes);
   AddConsoleRoutes(context, &routes);
   routes.push_back({.pattern = "/api/v1/openapi.json",

@@ -118,6 +118,59 @@ std::vector<std::string> XprofHosts(const xplane::SessionEntry& entry, std::stri
   return hosts;
 }
 
-std::vector<std::string> ServedXprofTools() { return {"overview_page", "trace_viewer@"}; }
+std::vector<std::string> XprofToolsFor(const tools::SessionFacts& facts,
+                                       const std::vector<tools::ToolDescriptor>& tools) {
+  const std::pair<std::string_view, bool> offered[] = {
+      {"overview_page", true},
+      {"trace_viewer@", true},
+      {"graph_viewer", facts.has_hlo_modules},
+      {"op_profile", true},
+      {"input_pipeline_analyzer", true},
+      {"kernel_stats", facts.has_gpu_plane},
+      {"memory_profile", true},
+      {"memory_viewer", facts.has_hlo_modules},
+      {"roofline_model", true},
+      {"perf_counters", facts.has_counters},
+      {"framework_op_stats", true},
+      {"hlo_stats", true},
+      {"megascale_stats", facts.has_dcn_events},
+      {"kernel_utilization", facts.has_counters},
+      {"utilization_viewer", facts.has_counters},
+  };
+  std::vector<std::string> names;
+  for (const auto& [name, fits] : offered) {
+    const bool served = std::ranges::find(tools, name, &tools::ToolDescriptor::id) != tools.end();
+    if (fits && served) names.emplace_back(name);
+  }
+  return names;
+}
+
+bool XprofReads(engine::OpenedSession& session, const std::vector<size_t>& hosts) {
+  using xplane::CompletenessState;
+  const std::vector<engine::FileState> files = session.files();
+  for (size_t h = 0; h < files.size(); ++h) {
+    if (!hosts.empty() && std::ranges::find(hosts, h) == hosts.end()) continue;
+    if (files[h].state != CompletenessState::kComplete &&
+        files[h].state != CompletenessState::kUnread) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<std::string> XprofToolsOf(engine::OpenedSession& session,
+                                      const std::vector<tools::ToolDescriptor>& tools) {
+  if (!XprofReads(session)) return {};
+  return XprofToolsFor(session.Input()->facts(), tools);
+}
+
+std::string XprofModuleList(engine::OpenedSession& session) {
+  std::string names;
+  for (const hlo::ModuleSet::Entry& module : session.Input()->Modules()->entries()) {
+    if (!names.empty()) names += ',';
+    names += module.key;
+  }
+  return names.empty() ? "NO_MODULE" : names;
+}
 
 }  // namespace strobe::api

@@ -45,6 +45,16 @@ class GoldenServer {
     context_->engine = engine_.get();
     context_->clock = &SystemClock();
     context_->console = &console_;
+    // What is offered is judged by names and facts alone, so that it is the same test while tools are
+    // still being written.
+    for (const std::string_view name :
+         {"overview_page", "trace_viewer@", "graph_viewer", "op_profile", "input_pipeline_analyzer",
+          "kernel_stats", "memory_profile", "memory_viewer", "roofline_model", "perf_counters",
+          "framework_op_stats", "hlo_stats", "megascale_stats", "kernel_utilization",
+          "utilization_viewer"}) {
+      tools_.push_back({.id = std::string(name)});
+    }
+    context_->tools = &tools_;
     router_ = std::make_unique<Router>(MakeRoutes(context_));
   }
   std::string Get(std::string_view target) {
@@ -54,6 +64,7 @@ class GoldenServer {
 
  private:
   StaticFiles console_;
+  std::vector<tools::ToolDescriptor> tools_;
   std::unique_ptr<engine::Engine> engine_;
   std::shared_ptr<AppContext> context_ = std::make_shared<AppContext>();
   std::unique_ptr<Router> router_;
@@ -86,13 +97,8 @@ TEST(XprofGoldensTest, RunsHostsAndToolsAreThoseOfXprof) {
             << answer.path();
         ++compared;
       }
-      // Ours lists fewer: those it serves, in XProf's order.
-      const std::string tools = ReadGolden(run.path() / "run_tools.json.gz");
-      std::vector<std::string> expected;
-      for (const std::string& tool : ServedXprofTools()) {
-        if (tools.find("\"" + tool + "\"") != std::string::npos) expected.push_back(tool);
-      }
-      EXPECT_EQ(server.Get("/run_tools?run=" + name), PythonJsonStrings(expected)) << run.path();
+      EXPECT_EQ(server.Get("/run_tools?run=" + name), ReadGolden(run.path() / "run_tools.json.gz"))
+          << run.path();
       ++compared;
     }
   }

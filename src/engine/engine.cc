@@ -17,6 +17,8 @@ using xplane::CompletenessState;
 
 // A part of the budget that no session needs: tiles of what people look at now.
 constexpr uint64_t kMaxTileCacheBytes = 256ULL << 20;
+// Answers of tools are some kilobytes to some megabytes: what a team looks at in a day.
+constexpr uint64_t kMaxResultCacheBytes = 256ULL << 20;
 
 std::string ScratchDirectory(const EngineOptions& options) {
   std::error_code error;
@@ -46,15 +48,22 @@ class EngineImpl : public Engine {
             std::min(kMaxTileCacheBytes, options_.memory_budget_bytes / 8),
             xplane::ColumnCache::Options{.directory = options_.cache_directory,
                                          .max_bytes = options_.cache_max_bytes},
+            ToolCache::Options{
+                .memory_max_bytes = std::min(kMaxResultCacheBytes, options_.memory_budget_bytes / 8),
+                .directory = options_.cache_directory,
+                .disk_max_bytes = options_.result_cache_max_bytes},
             clock)),
         executor_(std::make_unique<Executor>(
             Executor::Options{.threads = std::max(1, options_.threads)})) {
     parts_->executor = executor_.get();
+    parts_->max_prepared_bytes = options_.memory_budget_bytes / 4;
+    parts_->xla_dump_directories = options_.xla_dump_directories;
     parts_->make_room = [store = std::weak_ptr<SessionStore>(store_),
                          parts = std::weak_ptr<EngineParts>(parts_)] {
       const auto sessions = store.lock();
       const auto shared = parts.lock();
-      return sessions == nullptr || shared == nullptr || sessions->MakeRoom(shared->tiles.bytes());
+      return sessions == nullptr || shared == nullptr ||
+             sessions->MakeRoom(shared->tiles.bytes() + shared->results.memory_bytes());
     };
     if (options_.rescan_interval_ms > 0) rescanner_ = std::thread([this] { RescanLoop(); });
   }
@@ -127,13 +136,17 @@ class EngineImpl : public Engine {
   Stats stats() override {
     Stats stats;
     stats.opened_sessions = store_->count();
-    stats.cache_bytes = parts_->tiles.bytes();
+    stats.cache_bytes = parts_->tiles.bytes() + parts_->results.memory_bytes();
     stats.resident_bytes = store_->resident_bytes() + stats.cache_bytes;
     const xplane::ColumnCache::Stats columns = parts_->columns.stats();
     stats.column_file_hits = columns.hits;
     stats.column_file_misses = columns.misses;
     stats.tiles_encoded = parts_->tiles_encoded.load();
     stats.tile_cache_hits = parts_->tile_cache_hits.load();
+    const ToolCache::Stats results = parts_->results.stats();
+    stats.tool_results_computed = parts_->tool_results_computed.load();
+    stats.tool_result_memory_hits = results.memory_hits;
+    stats.tool_result_disk_hits = results.disk_hits;
     return stats;
   }
 

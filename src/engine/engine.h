@@ -22,6 +22,7 @@
 #include "src/base/cancel.h"
 #include "src/base/clock.h"
 #include "src/base/status.h"
+#include "src/tools/tool.h"
 #include "src/xplane/completeness.h"
 #include "src/xplane/session.h"
 
@@ -32,6 +33,10 @@ struct EngineOptions {
   std::string cache_directory = "";  // columns, inflated files; empty: no column files
   uint64_t cache_max_bytes = 20ULL << 30;
   uint64_t memory_budget_bytes = 8ULL << 30;
+  // On disk; a part of the cache directory beside the columns.
+  uint64_t result_cache_max_bytes = 2ULL << 30;
+  // Folders that --xla_dump_to filled: their modules count for every session.
+  std::vector<std::string> xla_dump_directories = {};
   int threads = 2;
   int64_t rescan_interval_ms = 2000;
   // A file younger than this, or still growing, is not served as whole.
@@ -175,7 +180,23 @@ class OpenedSession {
                                           int64_t at_ps) = 0;
   virtual Result<Neighbours> NeighboursOf(const analysis::EventRef& ref) = 0;
   virtual Result<SearchResult> Search(const SearchQuery& query, const CancelToken& cancel) = 0;
+
+  // The session as tools see it. Indices of its hosts are those of hosts().
+  virtual std::shared_ptr<tools::ToolInput> Input() = 0;
+  // What a tool answers: computed once for however many ask, and kept by content of the hosts, tool,
+  // its version and options. TOOL_NEEDS_ONE_HOST, COLUMNS_LOST, CANCELLED, and the tool's own
+  // errors. The question's hosts must be in range (our bug otherwise).
+  virtual Result<std::shared_ptr<const tools::ToolResult>> RunTool(
+      const tools::ToolDescriptor& tool, const tools::ToolQuestion& question,
+      const CancelToken& cancel) = 0;
+  // By id or alias: TOOL_UNKNOWN.
+  Result<std::shared_ptr<const tools::ToolResult>> Tool(const std::string& id,
+                                                        const tools::ToolQuestion& question,
+                                                        const CancelToken& cancel);
 };
+
+// TOOL_UNKNOWN, with what there is.
+Result<const tools::ToolDescriptor*> LookUpTool(const std::string& id);
 
 class Engine {
  public:
@@ -201,6 +222,9 @@ class Engine {
     uint64_t column_file_misses = 0;
     uint64_t tiles_encoded = 0;
     uint64_t tile_cache_hits = 0;
+    uint64_t tool_results_computed = 0;
+    uint64_t tool_result_memory_hits = 0;
+    uint64_t tool_result_disk_hits = 0;
   };
   virtual Stats stats() = 0;
 };

@@ -141,6 +141,7 @@ uint64_t SessionState::resident_bytes() const {
     if (host.profile == nullptr) continue;
     bytes += host.profile->resident_bytes() + host.profile->source().owned_bytes();
   }
+  if (const auto inputs = ToolInputsIfMade()) bytes += inputs->resident_bytes();
   return bytes;
 }
 

@@ -2,7 +2,8 @@
 // every answer computed once however many ask for it.
 //
 // Split over several files: opened_session.cc (opening, loading, lines), session_answers.cc
-// (completeness, overview, tiles, search), session_events.cc (single events).
+// (completeness, overview, tiles, search), session_events.cc (single events), session_tools.cc
+// (tools).
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,9 @@
 #include "src/engine/session_index.h"
 #include "src/engine/single_flight.h"
 #include "src/engine/tile_cache.h"
+#include "src/engine/tool_cache.h"
 #include "src/timeline/tile.h"
+#include "src/tools/session_input.h"
 #include "src/xplane/column_cache.h"
 
 namespace strobe::engine {
@@ -29,11 +32,19 @@ namespace strobe::engine {
 // outlive the engine (it can be let go then, no longer asked).
 struct EngineParts {
   EngineParts(uint64_t tile_cache_bytes, xplane::ColumnCache::Options column_options,
-              const Clock& clock)
-      : tiles(tile_cache_bytes), columns(std::move(column_options), clock) {}
+              ToolCache::Options result_options, const Clock& clock)
+      : tiles(tile_cache_bytes),
+        columns(std::move(column_options), clock),
+        results(std::move(result_options), clock) {}
 
   TileCache tiles;
   xplane::ColumnCache columns;
+  ToolCache results;
+  SingleFlight<tools::ToolResult> tool_flight;
+  std::atomic<uint64_t> tool_results_computed{0};
+  // Prepared hosts of one session beyond this are let go once they are summed up.
+  uint64_t max_prepared_bytes = uint64_t{2} << 30;
+  std::vector<std::string> xla_dump_directories;
   SingleFlight<std::string> tile_flight;
   std::atomic<uint64_t> tiles_encoded{0};
   std::atomic<uint64_t> tile_cache_hits{0};
@@ -65,6 +76,8 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   void StartLoading();
   void StopLoading() { stop_loading_.Cancel(); }
   uint64_t resident_bytes() const;
+  // Lets go of what tools worked out and can work out again; returns how much.
+  uint64_t DropToolInputs();
   // What the list of sessions says of it: judged once the completeness record is there.
   std::pair<xplane::CompletenessState, std::string> Judge() const;
 
@@ -87,6 +100,10 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
                                   int64_t at_ps) override;
   Result<Neighbours> NeighboursOf(const analysis::EventRef& ref) override;
   Result<SearchResult> Search(const SearchQuery& query, const CancelToken& cancel) override;
+  std::shared_ptr<tools::ToolInput> Input() override { return ToolInputs(); }
+  Result<std::shared_ptr<const tools::ToolResult>> RunTool(const tools::ToolDescriptor& tool,
+                                                           const tools::ToolQuestion& question,
+                                                           const CancelToken& cancel) override;
 
  private:
   // Background work goes to the back of the queue after so many bytes (about 10 ms), so that
@@ -108,6 +125,7 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
     bool from_columns = false;                          // nothing new to write to the cache
     std::shared_ptr<const xplane::ColumnFile> columns;  // when from_columns
     int64_t shift_ps = 0;
+    std::string content_hash;                       // guarded by answers_mutex_; empty: not known
     std::vector<uint32_t> planes;                   // in display order
     std::vector<std::unique_ptr<PlaneView>> views;  // by plane; nullptr when not shown
   };
@@ -133,6 +151,16 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   Neighbours NeighboursOfKnown(const analysis::EventRef& ref) const;
 
   Status DecodeAll(const CancelToken& cancel);
+  Status DecodeHosts(const std::vector<size_t>& hosts, const CancelToken& cancel);
+  std::shared_ptr<tools::SessionInput> ToolInputs();
+  std::shared_ptr<tools::SessionInput> ToolInputsIfMade() const;
+  Result<std::string> HashOfHost(size_t host, const CancelToken& cancel);
+  Result<std::string> ResultKey(const tools::ToolDescriptor& tool,
+                                const tools::ToolQuestion& question, const CancelToken& cancel);
+  SingleFlight<tools::ToolResult>::Answer ComputeTool(const tools::ToolDescriptor& tool,
+                                                      const tools::ToolQuestion& question,
+                                                      const std::string& key,
+                                                      const CancelToken& cancel);
   SingleFlight<xplane::Completeness>::Answer ComputeCompleteness(const CancelToken& cancel);
   Result<std::shared_ptr<const std::string>> EncodeChunk(uint32_t host, uint32_t plane,
                                                          uint32_t chunk, int level, int64_t index,
@@ -164,6 +192,11 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   mutable std::mutex answers_mutex_;
   std::shared_ptr<const xplane::Completeness> completeness_;
   std::shared_ptr<const analysis::Overview> overview_;
+
+  std::once_flag inputs_once_;
+  mutable std::mutex inputs_mutex_;  // guards the two that follow
+  std::shared_ptr<tools::SessionInput> inputs_;
+  std::string modules_mark_;  // changes with the files that hold modules
 };
 
 }  // namespace strobe::engine

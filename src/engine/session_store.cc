@@ -55,6 +55,10 @@ bool SessionStore::MakeRoom(uint64_t other_bytes) {
   std::lock_guard lock(mutex_);
   uint64_t total = other_bytes;
   for (const auto& session : sessions_) total += session->resident_bytes();
+  // What tools worked out costs less to make again than a session costs to open.
+  for (auto at = sessions_.rbegin(); total > budget_bytes_ && at != sessions_.rend(); ++at) {
+    total -= std::min(total, (*at)->DropToolInputs());
+  }
   while (total > budget_bytes_ && sessions_.size() > 1) {
     const std::shared_ptr<SessionState>& oldest = sessions_.back();
     const auto [state, reason] = oldest->Judge();

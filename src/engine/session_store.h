@@ -38,7 +38,7 @@ class SessionStore {
   void Insert(std::shared_ptr<SessionState> session);
   // Lets go of this session, unless another has taken its place.
   void Remove(const std::shared_ptr<SessionState>& session);
-  // Evicts until the sessions and `other_bytes` fit. False when the last one alone does not.
+  // Lets go of what tools worked out, then of sessions, until they and `other_bytes` fit. False when the last one alone does not.
   bool MakeRoom(uint64_t other_bytes);
   void Clear();
 

@@ -21,6 +21,40 @@ bool KnowsEvent(const xplane::Plane& plane, std::string_view prefix) {
   });
 }
 
+uint64_t BytesOf(const analysis::PreparedHost& host) { return host.resident_bytes(); }
+
+uint64_t BytesOf(const analysis::OpMetricsDb& db) {
+  uint64_t bytes = sizeof(db);
+  for (const analysis::OpMetrics& op : db.ops) {
+    bytes += sizeof(op) + op.name.size() + op.long_name.size() + op.category.size() +
+             op.provenance.size() + op.deduplicated_name.size() + op.source_file.size() +
+             op.source_stack.size() + op.memory_accessed.size() * sizeof(analysis::MemoryAccessed);
+    if (op.children != nullptr) bytes += BytesOf(*op.children);
+  }
+  return bytes;
+}
+
+uint64_t BytesOf(const analysis::OpStats& stats) {
+  // What a map's node takes beside its value.
+  constexpr uint64_t kNodeBytes = 64;
+  uint64_t bytes = sizeof(stats) + BytesOf(stats.device_ops) + BytesOf(stats.host_ops) +
+                   BytesOf(stats.complete_steps_ops);
+  for (const analysis::Step& step : stats.steps.steps) {
+    bytes += sizeof(step);
+    for (const auto& [core, part] : step.cores) {
+      bytes += sizeof(part) + kNodeBytes * (1 + part.category_ps.size());
+    }
+    for (const auto& [core, reduces] : step.all_reduces) {
+      bytes += kNodeBytes + reduces.size() * sizeof(analysis::AllReduceTime);
+    }
+    if (step.ops != nullptr) bytes += BytesOf(*step.ops);
+  }
+  for (const analysis::KernelReport& kernel : stats.kernels) {
+    bytes += sizeof(kernel) + kernel.name.size() + kernel.op_name.size();
+  }
+  return bytes;
+}
+
 }  // namespace
 
 SessionFacts FactsOf(const std::vector<ToolHost>& hosts, const hlo::ModuleSet& modules) {
@@ -81,10 +115,12 @@ Result<std::shared_ptr<const T>> SessionInput::Once(
   slot->running = true;
   lock.unlock();
   Result<std::shared_ptr<const T>> made = compute();
+  const uint64_t bytes = made.ok() ? BytesOf(**made) : 0;
   lock.lock();
   slot->running = false;
   if (made.ok()) {
     slot->value = *made;
+    slot->bytes = bytes;
   } else if (made.status().code() != StatusCode::kCancelled) {
     slot->error = made.status();
   }
@@ -110,6 +146,7 @@ Result<std::shared_ptr<const analysis::OpStats>> SessionInput::HostOpStats(
                             Prepared(host, cancel));
     STROBE_ASSIGN_OR_RETURN(analysis::OpStats stats,
                             analysis::MakeOpStats(*prepared, *parts_.modules, cancel));
+    BoundPrepared(host);
     return std::make_shared<const analysis::OpStats>(std::move(stats));
   });
 }
@@ -154,11 +191,39 @@ Result<std::shared_ptr<const analysis::OpStats>> SessionInput::CombinedOpStats(
   });
 }
 
+uint64_t SessionInput::PreparedBytesLocked() const {
+  uint64_t bytes = 0;
+  for (const auto& slot : prepared_) bytes += slot.value ? slot.bytes : 0;
+  return bytes;
+}
+
 uint64_t SessionInput::resident_bytes() const {
   const std::lock_guard lock(mutex_);
-  uint64_t bytes = 0;
-  for (const auto& slot : prepared_) bytes += slot.value ? slot.value->resident_bytes() : 0;
+  uint64_t bytes = PreparedBytesLocked();
+  for (const auto& slot : stats_) bytes += slot.value ? slot.bytes : 0;
+  for (const Combination& known : combined_) bytes += known.slot->value ? known.slot->bytes : 0;
   return bytes;
+}
+
+// With several hosts, one that is summed up is no longer needed by the tools of op stats.
+void SessionInput::BoundPrepared(size_t host) {
+  std::shared_ptr<const analysis::PreparedHost> dropped;  // freed after the lock
+  const std::lock_guard lock(mutex_);
+  if (prepared_[host].running || PreparedBytesLocked() <= parts_.max_prepared_bytes) return;
+  dropped.swap(prepared_[host].value);
+}
+
+void SessionInput::DropComputed() {
+  std::vector<std::shared_ptr<const void>> dropped;  // freed after the lock
+  const std::lock_guard lock(mutex_);
+  const auto drop = [&dropped](auto& slot) {
+    if (slot.running || slot.value == nullptr) return;
+    dropped.push_back(std::move(slot.value));
+    slot.value = nullptr;
+  };
+  for (auto& slot : prepared_) drop(slot);
+  for (auto& slot : stats_) drop(slot);
+  for (Combination& known : combined_) drop(*known.slot);
 }
 
 }  // namespace strobe::tools

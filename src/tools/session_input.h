@@ -28,6 +28,9 @@ class SessionInput : public ToolInput {
     std::vector<ToolHost> hosts;
     std::vector<std::shared_ptr<const void>> owners;  // keep hosts[i].file alive
     std::shared_ptr<const hlo::ModuleSet> modules;    // finished; never null
+    // Prepared hosts beyond this are let go as soon as their op stats are made, so that a session
+    // of hundreds of hosts fits.
+    uint64_t max_prepared_bytes = uint64_t{2} << 30;
   };
   // Choices of hosts whose combined stats are kept.
   static constexpr size_t kMaxCombinations = 8;
@@ -46,6 +49,9 @@ class SessionInput : public ToolInput {
   std::shared_ptr<const hlo::ModuleSet> Modules() override { return parts_.modules; }
 
   uint64_t resident_bytes() const;
+  // Lets go of everything computed that nobody computes at this moment; it is made again when asked
+  // for.
+  void DropComputed();
 
  private:
   // One value that the first asker computes while the others wait.
@@ -53,6 +59,7 @@ class SessionInput : public ToolInput {
   struct Slot {
     bool running = false;
     std::shared_ptr<const T> value;
+    uint64_t bytes = 0;  // of the value, nearly
     std::optional<Status> error;  // of the input, kept; cancellation is not
   };
   template <typename T>
@@ -60,6 +67,8 @@ class SessionInput : public ToolInput {
       Slot<T>* slot, const CancelToken& cancel,
       const std::function<Result<std::shared_ptr<const T>>()>& compute);
   Status CheckHost(size_t host) const;
+  void BoundPrepared(size_t host);
+  uint64_t PreparedBytesLocked() const;
 
   const Parts parts_;
   SessionFacts facts_;

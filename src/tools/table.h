@@ -90,7 +90,8 @@ class Table {
   std::vector<std::vector<Cell>>& mutable_rows() { return rows_; }
   const std::vector<RowSubject>& subjects() const { return subjects_; }  // one a row
   const std::vector<std::pair<std::string, std::string>>& properties() const { return properties_; }
-  // Neither columns nor properties: XProf prints it as {}.
+  // Neither columns nor properties. XProf's route prints one without an id as {}, one with an id
+  // as {"cols":[],"rows":[]}.
   bool empty() const { return columns_.empty() && properties_.empty(); }
   size_t ColumnIndex(std::string_view id) const;  // columns().size() when there is none
 

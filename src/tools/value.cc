@@ -81,6 +81,11 @@ Value& Value::Set(std::string_view name, Value value) {
   return items_.emplace_back(std::move(value));
 }
 
+Value& Value::AddMember(std::string_view name, Value value) {
+  names_.emplace_back(name);
+  return items_.emplace_back(std::move(value));
+}
+
 const Value* Value::Find(std::string_view name) const {
   for (size_t i = 0; i < names_.size(); ++i) {
     if (names_[i] == name) return &items_[i];

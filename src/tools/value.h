@@ -62,6 +62,8 @@ class Value {
 
   // Objects. References are valid until the next Set.
   Value& Set(std::string_view name, Value value);
+  // As Set for a name that is known to be new: does not look for it.
+  Value& AddMember(std::string_view name, Value value);
   const Value* Find(std::string_view name) const;  // nullptr: no such member
   const std::vector<std::string>& names() const {
     return names_;

@@ -1,0 +1,178 @@
+// Tools over our own API: which there are, which apply, what they answer, as JSON, CSV or JSON lines.
+#include <algorithm>
+
+#include "src/api/app.h"
+#include "src/api/tool_json.h"
+#include "src/api/tool_question.h"
+#include "src/engine/engine.h"
+
+namespace strobe::api {
+namespace {
+
+using Context = std::shared_ptr<AppContext>;
+using tools::Table;
+using tools::ToolResult;
+
+// Exports hold all rows of a table.
+constexpr uint64_t kAllRows = UINT64_MAX;
+
+Result<const tools::ToolDescriptor*> LookUp(const AppContext& context, std::string_view name) {
+  if (const tools::ToolDescriptor* tool = FindToolIn(context, name)) return tool;
+  std::string known;
+  for (const tools::ToolDescriptor& tool : *context.tools) {
+    known += (known.empty() ? "" : ", ") + tool.id;
+  }
+  return NotFoundError("TOOL_UNKNOWN", "There is no tool of that name.")
+      .Where(std::string(name.substr(0, 100)))
+      .Hint("There are: " + known + ".");
+}
+
+std::vector<std::string> HostNames(engine::OpenedSession& session) {
+  std::vector<std::string> names;
+  for (const xplane::SessionFile& file : session.entry().files) names.push_back(file.host);
+  return names;
+}
+
+Response Download(std::string bytes, std::string_view content_type, const std::string& name) {
+  Response response = TextResponse(std::move(bytes));
+  response.content_type = std::string(content_type);
+  response.revalidate = true;
+  response.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + name + "\"");
+  return response;
+}
+
+Result<Response> Export(const ToolAnswer& answer, const TableQuery& query, bool csv) {
+  if (answer.tables.empty()) {
+    return FailedPreconditionError("TOOL_HAS_NO_TABLE", "This answer has no table to export.")
+        .Where(answer.tool.id)
+        .Hint("Ask with format=json or format=raw.");
+  }
+  const Table& table = *answer.tables.front();
+  const TableView view = SelectRows(table, query);
+  const std::span<const size_t> page = PageOf(view.rows, query, kAllRows);
+  const std::string name = answer.tool.id + "_" + table.id() + (csv ? ".csv" : ".jsonl");
+  if (csv) return Download(TableCsv(table, view.columns, page), "text/csv", name);
+  return Download(TableJsonLines(table, view.columns, page), "application/jsonl", name);
+}
+
+// The text, tree or trace by itself.
+Result<Response> Raw(const ToolAnswer& answer) {
+  Response response;
+  switch (answer.result.shape) {
+    case ToolResult::Shape::kText:
+      response = TextResponse(answer.result.text);
+      response.content_type = answer.result.content_type;
+      break;
+    case ToolResult::Shape::kDocument:
+      response = JsonResponse(DocumentJson(answer.result.document));
+      break;
+    case ToolResult::Shape::kTable:
+    case ToolResult::Shape::kTables:
+    case ToolResult::Shape::kTrace:
+      return FailedPreconditionError("TOOL_HAS_NO_TEXT",
+                                     "This answer is neither a text nor a tree.")
+          .Where(answer.tool.id)
+          .Hint("Ask with format=json.");
+  }
+  response.revalidate = true;
+  return response;
+}
+
+Result<Response> Answer(const ToolAnswer& answer, const TableQuery& query,
+                        std::string_view format) {
+  if (format == "csv" || format == "jsonl") return Export(answer, query, format == "csv");
+  if (format == "raw") return Raw(answer);
+  if (!format.empty() && format != "json") {
+    return InvalidArgumentError("FORMAT_UNKNOWN", "The answer cannot be written in that form.")
+        .Where("format=" + std::string(format.substr(0, 64)))
+        .Hint(
+            "There are json, csv, jsonl and raw. An option of the tool that is called format is "
+            "given as option.format.");
+  }
+  return JsonResponse(ToolAnswerJson(answer, query));
+}
+
+Result<Response> AskTool(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(const tools::ToolDescriptor* const tool,
+                          LookUp(*context, request.Param("tool")));
+  STROBE_ASSIGN_OR_RETURN(const TableQuery query, ParseTableQuery(request.query));
+  STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<engine::OpenedSession> session,
+                          context->engine->Open(std::string(request.Param("id"))));
+  const std::vector<std::string> hosts = HostNames(*session);
+  STROBE_ASSIGN_OR_RETURN(const tools::ToolQuestion question,
+                          ParseToolQuestion(*tool, hosts, request.query));
+  STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const ToolResult> result,
+                          session->RunTool(*tool, question, request.cancel));
+  ToolAnswer answer{.tool = *tool,
+                    .session = request.Param("id"),
+                    .version = session->version(),
+                    .hosts = {},
+                    .options = question.options,
+                    .result = *result,
+                    .tables = {}};
+  for (const size_t host : question.hosts) answer.hosts.push_back(hosts[host]);
+  if (const std::string_view name = request.Query("table").value_or(""); !name.empty()) {
+    STROBE_ASSIGN_OR_RETURN(const Table* const table, FindTable(*result, name));
+    answer.tables.push_back(table);
+  } else {
+    for (const Table& table : result->tables) answer.tables.push_back(&table);
+  }
+  STROBE_RETURN_IF_ERROR(CheckTableQuery(query, answer.tables));
+  return Answer(answer, query, request.Query("format").value_or(""));
+}
+
+Result<Response> SessionTools(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<engine::OpenedSession> session,
+                          context->engine->Open(std::string(request.Param("id"))));
+  return JsonResponse(SessionToolsJson(*context->tools, session->version(), *session->Input()));
+}
+
+}  // namespace
+
+std::vector<QueryParam> ToolQueries() {
+  return {
+      {.name = "hosts", .description = "Hosts, comma separated; absent: all, of a one_host tool one."},
+      {.name = "table", .description = "Only this table, by id or number."},
+      {.name = "columns", .description = "Ids of columns, comma separated, in the order wanted."},
+      {.name = "sort", .description = "Ids of columns, comma separated, - in front: descending."},
+      {.name = "filter",
+       .description = "<column>:<how>:<value>, how: eq ne lt le gt ge contains; may be repeated."},
+      {.name = "q", .description = "Text that a cell of the row contains, in any case."},
+      {.name = "offset",
+       .type = ParamType::kInteger,
+       .description = "Rows to leave out.",
+       .minimum = 0},
+      {.name = "limit",
+       .type = ParamType::kInteger,
+       .description = "Rows of a page.",
+       .minimum = 0,
+       .maximum = static_cast<int64_t>(kMaxPageRows)},
+      {.name = "format", .description = "json, csv, jsonl or raw."},
+      {.name = "as_xprof", .description = "true: XProf's numbers where ours differ on purpose."}};
+}
+
+void AddToolRoutes(const Context& context, std::vector<Route>* routes) {
+  routes->push_back({.pattern = "/api/v1/tools",
+                     .operation_id = "listTools",
+                     .tag = "tools",
+                     .summary = "All tools, with their options.",
+                     .response_schema = "ToolList",
+                     .handler = [context](const Request&) -> Result<Response> {
+                       return JsonResponse(ToolListJson(*context->tools));
+                     }});
+  routes->push_back({.pattern = "/api/v1/sessions/{id}/tools",
+                     .operation_id = "listSessionTools",
+                     .tag = "tools",
+                     .summary = "Which tools have something to say about a session, and why not.",
+                     .response_schema = "SessionTools",
+                     .handler = [context](const Request& r) { return SessionTools(context, r); }});
+  routes->push_back({.pattern = "/api/v1/sessions/{id}/tools/{tool}",
+                     .operation_id = "askTool",
+                     .tag = "tools",
+                     .summary = "What a tool answers; its options are parameters too.",
+                     .query = ToolQueries(),
+                     .response_schema = "ToolAnswer",
+                     .handler = [context](const Request& r) { return AskTool(context, r); }});
+}
+
+}  // namespace strobe::api

@@ -1,0 +1,86 @@
+#include "src/api/xprof_runs.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace strobe::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string NameOf(const fs::path& path) { return path.filename().string(); }
+
+// Sessions whose directory is `directory`, or lies directly in it. Only those whose last parts fit
+// are looked up on disk.
+std::vector<XprofRun> SessionsAt(engine::Engine& engine, const fs::path& directory, bool inside) {
+  std::vector<XprofRun> runs;
+  for (engine::SessionSummary& summary : engine.Sessions()) {
+    const fs::path path(summary.entry.path);
+    const fs::path place = inside ? path.parent_path() : path;
+    if (NameOf(place) != NameOf(directory)) continue;
+    std::error_code error;
+    if (fs::canonical(place, error) != directory || error) continue;
+    if (inside && summary.entry.files.empty()) continue;
+    runs.push_back({NameOf(path), std::move(summary.entry)});
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::string InsideRoots(const engine::Engine& engine, std::string_view path) {
+  std::error_code error;
+  // "//" and a "/" at the end name the same directory.
+  fs::path real = fs::canonical(fs::path(path), error);
+  if (error || !fs::is_directory(real, error)) return "";
+  for (const std::string& root : engine.options().roots) {
+    const fs::path real_root = fs::canonical(root, error);
+    if (error) continue;
+    const auto [end, unused] =
+        std::mismatch(real_root.begin(), real_root.end(), real.begin(), real.end());
+    if (end == real_root.end()) return real.string();
+  }
+  return "";
+}
+
+std::vector<XprofRun> XprofRuns(engine::Engine& engine, const Request& request) {
+  const std::string_view session_path = request.Query("session_path").value_or("");
+  const std::string_view run_path = request.Query("run_path").value_or("");
+  std::vector<XprofRun> runs;
+  if (session_path.empty() && run_path.empty()) {
+    for (engine::SessionSummary& summary : engine.Sessions()) {
+      std::string run = summary.entry.xprof_run();
+      runs.push_back({std::move(run), std::move(summary.entry)});
+    }
+    return runs;
+  }
+  const bool one = !session_path.empty();
+  const std::string directory = InsideRoots(engine, one ? session_path : run_path);
+  if (directory.empty()) return runs;
+  return SessionsAt(engine, directory, /*inside=*/!one);
+}
+
+std::optional<xplane::SessionEntry> FindXprofRun(engine::Engine& engine, const Request& request,
+                                                 std::string_view run) {
+  if (request.Query("session_path").value_or("").empty() &&
+      request.Query("run_path").value_or("").empty()) {
+    Result<xplane::SessionEntry> entry = engine.FindByXprofRun(std::string(run));
+    return entry.ok() ? std::optional(std::move(entry).value()) : std::nullopt;
+  }
+  for (XprofRun& known : XprofRuns(engine, request)) {
+    if (known.run == run) return std::move(known.entry);
+  }
+  return std::nullopt;
+}
+
+Response XprofAnswer(std::string bytes, std::string_view content_type, int status) {
+  Response response;
+  response.status = status;
+  response.content_type = std::string(content_type);
+  response.body = std::make_shared<const std::string>(std::move(bytes));
+  response.compression = Compression::kAlways;
+  response.revalidate = status == 200;
+  return response;
+}
+
+}  // namespace strobe::api

@@ -1,0 +1,224 @@
+// Tools of an opened session: their input, and each answer computed once and kept.
+#include <algorithm>
+#include <filesystem>
+
+#include "src/base/hash.h"
+#include "src/base/log.h"
+#include "src/engine/opened_session.h"
+#include "src/engine/parallel.h"
+#include "src/engine/sidecar_modules.h"
+#include "src/tools/registry.h"
+#include "src/tools/result_codec.h"
+
+namespace strobe::engine {
+namespace {
+
+using Answer = Result<std::shared_ptr<const tools::ToolResult>>;
+
+// Hashing stops to look whether anybody still waits after so many bytes: some milliseconds.
+constexpr size_t kHashStride = 32 << 20;
+
+// Folders of the session's files, each once, in the order of the hosts.
+std::vector<std::string> FoldersOf(const xplane::SessionEntry& entry) {
+  std::vector<std::string> folders;
+  for (const xplane::SessionFile& file : entry.files) {
+    std::string folder = std::filesystem::path(file.path).parent_path().string();
+    if (std::ranges::find(folders, folder) == folders.end()) folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
+void AppendPart(std::string_view part, std::string* key) {
+  *key += std::to_string(part.size()) + ':' + std::string(part) + ';';
+}
+
+}  // namespace
+
+Result<const tools::ToolDescriptor*> LookUpTool(const std::string& id) {
+  if (const tools::ToolDescriptor* tool = tools::FindTool(id)) return tool;
+  std::string known;
+  for (const tools::ToolDescriptor& tool : tools::AllTools()) {
+    known += (known.empty() ? "" : ", ") + tool.id;
+  }
+  return NotFoundError("TOOL_UNKNOWN", "There is no tool of that name.")
+      .Where(id.substr(0, 100))
+      .Hint(known.empty() ? "There are no tools." : "There are: " + known + ".");
+}
+
+Answer OpenedSession::Tool(const std::string& id, const tools::ToolQuestion& question,
+                           const CancelToken& cancel) {
+  STROBE_ASSIGN_OR_RETURN(const tools::ToolDescriptor* const tool, LookUpTool(id));
+  return RunTool(*tool, question, cancel);
+}
+
+std::shared_ptr<tools::SessionInput> SessionState::ToolInputs() {
+  std::call_once(inputs_once_, [this] {
+    tools::SessionInput::Parts parts;
+    parts.name = entry_.xprof_run();
+    parts.max_prepared_bytes = parts_->max_prepared_bytes;
+    auto modules = std::make_shared<hlo::ModuleSet>();
+    for (const HostState& host : hosts_) {
+      parts.hosts.push_back({.name = host.file.host,
+                             .file = host.profile.get(),
+                             .shift_ps = host.shift_ps,
+                             .error = host.error});
+      parts.owners.push_back(host.profile);
+      if (host.profile != nullptr) modules->AddEmbedded(*host.profile, host.profile);
+    }
+    std::string mark;
+    for (const std::string& folder : FoldersOf(entry_)) {
+      mark += AddSidecarModules(folder, modules.get());
+    }
+    for (const std::string& folder : parts_->xla_dump_directories) {
+      mark += AddDumpedModules(folder, modules.get());
+    }
+    modules->Finish();
+    parts.modules = std::move(modules);
+    auto made = std::make_shared<tools::SessionInput>(std::move(parts));
+    const std::lock_guard lock(inputs_mutex_);
+    inputs_ = std::move(made);
+    modules_mark_ = std::move(mark);
+  });
+  return ToolInputsIfMade();
+}
+
+std::shared_ptr<tools::SessionInput> SessionState::ToolInputsIfMade() const {
+  const std::lock_guard lock(inputs_mutex_);
+  return inputs_;
+}
+
+uint64_t SessionState::DropToolInputs() {
+  const std::shared_ptr<tools::SessionInput> inputs = ToolInputsIfMade();
+  if (inputs == nullptr) return 0;
+  const uint64_t before = inputs->resident_bytes();
+  inputs->DropComputed();
+  const uint64_t after = inputs->resident_bytes();
+  return before - std::min(before, after);
+}
+
+Result<std::string> SessionState::HashOfHost(size_t h, const CancelToken& cancel) {
+  HostState& host = hosts_[h];
+  {
+    const std::lock_guard lock(answers_mutex_);
+    if (!host.content_hash.empty()) return host.content_hash;
+  }
+  std::string hash;
+  if (const std::optional<Hash128> known = parts_->columns.KnownHash(host.identity)) {
+    hash = known->ToHex();
+  } else {
+    Hasher hasher;
+    const std::string_view bytes = host.profile->source().bytes();
+    for (size_t at = 0; at < bytes.size(); at += kHashStride) {
+      STROBE_RETURN_IF_ERROR(cancel.Check());
+      hasher.Add(bytes.substr(at, kHashStride));
+    }
+    hash = hasher.Digest128().ToHex();
+  }
+  const std::lock_guard lock(answers_mutex_);
+  host.content_hash = hash;
+  return hash;
+}
+
+// Everything that the answer depends on. Names of hosts and of the run stand in answers too.
+Result<std::string> SessionState::ResultKey(const tools::ToolDescriptor& tool,
+                                            const tools::ToolQuestion& question,
+                                            const CancelToken& cancel) {
+  std::string key;
+  AppendPart(tool.id, &key);
+  AppendPart(std::to_string(tool.version), &key);
+  AppendPart(question.as_xprof ? "xprof" : "", &key);
+  AppendPart(question.options.CanonicalText(), &key);
+  AppendPart(entry_.xprof_run(), &key);
+  AppendPart(std::to_string(hosts_.size()), &key);
+  for (const size_t h : question.hosts) {
+    AppendPart(hosts_[h].file.host, &key);
+    AppendPart(std::to_string(hosts_[h].shift_ps), &key);
+    if (hosts_[h].profile == nullptr) {
+      // Of what cannot be read only the version tells one state from another.
+      AppendPart("unreadable " + version_, &key);
+      continue;
+    }
+    STROBE_ASSIGN_OR_RETURN(const std::string hash, HashOfHost(h, cancel));
+    AppendPart(hash, &key);
+  }
+  const std::lock_guard lock(inputs_mutex_);
+  AppendPart(modules_mark_, &key);
+  return key;
+}
+
+Status SessionState::DecodeHosts(const std::vector<size_t>& hosts, const CancelToken& cancel) {
+  {
+    const std::lock_guard lock(load_mutex_);
+    if (loaded_whole_) return cancel.Check();
+  }
+  std::vector<const LineSlot*> slots;
+  for (const LineSlot& slot : load_order_) {
+    if (std::ranges::find(hosts, size_t{slot.host}) != hosts.end()) slots.push_back(&slot);
+  }
+  ParallelFor(parts_->executor, Executor::Priority::kInteractive, slots.size(), [&](size_t i) {
+    if (cancel.cancelled()) return;
+    hosts_[slots[i]->host].profile->Line(slots[i]->plane, slots[i]->line);
+  });
+  STROBE_RETURN_IF_ERROR(cancel.Check());
+  parts_->make_room();
+  return OkStatus();
+}
+
+SingleFlight<tools::ToolResult>::Answer SessionState::ComputeTool(
+    const tools::ToolDescriptor& tool, const tools::ToolQuestion& question, const std::string& key,
+    const CancelToken& cancel) {
+  const std::shared_ptr<tools::SessionInput> inputs = ToolInputs();
+  if (tool.cost == tools::CostClass::kEvents) {
+    STROBE_RETURN_IF_ERROR(DecodeHosts(question.hosts, cancel));
+    // Hosts are independent of each other; what the tool does with them comes after.
+    if (question.hosts.size() > 1 && tool.scope != tools::HostScope::kOneHost) {
+      ParallelFor(parts_->executor, Executor::Priority::kInteractive, question.hosts.size(),
+                  [&](size_t i) {
+                    const size_t host = question.hosts[i];
+                    if (cancel.cancelled() || hosts_[host].profile == nullptr) return;
+                    // Beyond this the tool prepares them one after the other.
+                    if (inputs->resident_bytes() > parts_->max_prepared_bytes) return;
+                    (void)inputs->Prepared(host, cancel).ok();  // asked again by the tool
+                  });
+    }
+  }
+  Result<tools::ToolResult> made = tool.run(question, *inputs, cancel);
+  if (!made.ok()) return made.status();
+  STROBE_RETURN_IF_ERROR(CheckColumns());
+  ++parts_->tool_results_computed;
+  auto result = std::make_shared<const tools::ToolResult>(std::move(*made));
+  const bool is_trace =
+      result->shape == tools::ToolResult::Shape::kTrace || result->trace != nullptr;
+  if (tool.stored && !is_trace) {
+    parts_->results.Insert(
+        key, result, result->partial ? ToolCache::Keep::kInMemory : ToolCache::Keep::kOnDisk);
+  }
+  parts_->make_room();
+  return result;
+}
+
+Answer SessionState::RunTool(const tools::ToolDescriptor& tool, const tools::ToolQuestion& question,
+                             const CancelToken& cancel) {
+  STROBE_CHECK(!question.hosts.empty());
+  for (const size_t host : question.hosts) STROBE_CHECK(host < hosts_.size());
+  if (tool.scope == tools::HostScope::kOneHost && question.hosts.size() != 1) {
+    return InvalidArgumentError("TOOL_NEEDS_ONE_HOST",
+                                "This tool looks at one host, and more were chosen.")
+        .Where(tool.id)
+        .Hint("Choose one of the session's hosts.");
+  }
+  ToolInputs();  // before the key: it is made of the modules' files too
+  STROBE_ASSIGN_OR_RETURN(const std::string key, ResultKey(tool, question, cancel));
+  if (tool.stored) {
+    if (auto known = parts_->results.Find(key)) return known;
+  }
+  return parts_->tool_flight.Do(key, cancel, [&]() -> Answer {
+    if (tool.stored) {
+      // Another asker may have finished between the look above and here.
+      if (auto known = parts_->results.Find(key)) return known;
+    }
+    return ComputeTool(tool, question, key, cancel);
+  });
+}
+
+}  // namespace strobe::engine
