@@ -152,6 +152,7 @@ OpStats CombineOpStats(const std::vector<const OpStats*>& hosts) {
   if (hosts.empty()) return OpStats();
   if (hosts.size() == 1) return *hosts.front();
   OpStats all;
+  all.has_complete_steps = true;
   OpMetricsCombiner device(&all.device_ops);
   OpMetricsCombiner host_ops(&all.host_ops);
   for (size_t h = 0; h < hosts.size(); ++h) {

@@ -76,9 +76,8 @@ class GpuPlane {
     if (!gpu.program_id) return;
     const OpMetrics* op = ops_->Find(*gpu.program_id, gpu.hlo_op);
     if (op == nullptr) return;  // nobody knows what it is
-    const bool same = run_.op != nullptr && run_.op->name == gpu.hlo_op &&
-                      gpu.group.value_or(run_.group) == run_.group &&
-                      (gpu.group.has_value() || run_.group == 0);
+    // Without a group nothing says that two kernels belong together.
+    const bool same = run_.op == op && gpu.group.has_value() && *gpu.group == run_.group;
     if (!same) Close();
     if (run_.occurrences == 0) {
       run_.op = op;

@@ -31,10 +31,7 @@ Status AddTpu(const PreparedHost& host, OpStats* stats, const CancelToken& cance
   stats->device_ops.busy_time_ps = duty.busy_ps;
   stats->device_ops.idle_time_ps = duty.idle_ps;
   stats->has_complete_steps = true;
-  OpMetricsCombiner combiner(&stats->complete_steps_ops);
-  for (const Step& step : stats->steps.steps) {
-    if (step.ops != nullptr) combiner.Add(*step.ops, false);
-  }
+  stats->complete_steps_ops = CompleteStepsOps(stats->steps);
   return OkStatus();
 }
 
@@ -81,6 +78,8 @@ Result<OpStats> MakeOpStats(const PreparedHost& host, const hlo::ModuleSet& modu
   STROBE_ASSIGN_OR_RETURN(const std::vector<DevicePlaneMetrics> devices,
                           MakeDevicePlaneMetrics(host, &ops, cancel));
   AddDevices(devices, &ops, &stats);
+  STROBE_ASSIGN_OR_RETURN(stats.steps, MakeStepDatabase(host, devices, cancel));
+  stats.device_ops.precision = stats.steps.precision;
   const bool is_tpu = !devices.empty() && devices[0].kind != DeviceKind::kGpu;
   if (is_tpu) {
     STROBE_RETURN_IF_ERROR(AddTpu(host, &stats, cancel));

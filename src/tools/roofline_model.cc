@@ -8,7 +8,7 @@
 #include "src/tools/op_tool_input.h"
 #include "src/tools/roofline_columns.h"
 #include "src/tools/roofline_metrics.h"
-#include "src/tools/step_warnings.h"
+#include "src/tools/step_texts.h"
 
 namespace strobe::tools {
 namespace {
@@ -299,8 +299,15 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   result.shape = ToolResult::Shape::kTables;
   NoteNoDeviceOps(stats, &ops.notices);
   result.tables.push_back(std::move(table));
-  result.tables.push_back(NotesTable(has_device ? StepWarnings(stats.steps, question.as_xprof)
-                                                : std::vector<std::string>()));
+  std::vector<std::string> warnings;
+  if (has_device && question.as_xprof) {
+    warnings = StepWarnings(stats.steps, stats.steps.steps.size());
+  } else if (has_device) {
+    for (const Notice& notice : StepNotices(stats, question)) {
+      warnings.push_back(notice.message + " " + notice.hint);
+    }
+  }
+  result.tables.push_back(NotesTable(warnings));
   result.notices = std::move(ops.notices);
   result.partial = ops.partial;
   return result;
