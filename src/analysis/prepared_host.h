@@ -8,14 +8,16 @@
 //
 // This is XProf's preprocessing (producer and consumer links, grouping, derived timeline) without
 // changing the profile: what it adds stands beside the columns. Lines keep their index in the file;
-// lines that it adds come behind them. A line that it rewrites (the merged Steps line of a TPU,
-// lines that gain region events) carries its events itself and says so.
+// lines that it adds come behind them. A line that it rewrites (the merged Steps line of a TPU)
+// carries its events itself and says so; a line that gains events (regions of a thread pool) has
+// them beside those of its columns.
 //
 // Limits: PrepareOptions. Cost: about 20 ns an event of host lines, 4 ns of device lines, 4 B an
 // event. Immutable, so thread-safe. Sources of the rules: xprof's preprocessing and grouping.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -49,20 +51,22 @@ struct AddedStat {
 };
 
 // An event that is in no line of the file.
+// Texts belong to the file or to the PreparedHost.
 struct AddedEvent {
-  std::string name;
-  std::string display_name;  // empty: none
-  int64_t start_ps = 0;      // file time
+  std::string_view name;
+  std::string_view display_name;  // empty: none
+  int64_t start_ps = 0;           // file time
   int64_t duration_ps = 0;
   int64_t group = kNoGroup;
   // The event of the same plane that it stands for, when it is a copy; kNone else.
   static constexpr uint32_t kNone = 0xffffffff;
   uint32_t source_line = kNone;
   uint32_t source_event = kNone;
+  // Its own stats, all of them (those of the source are copied); the group stands above.
   std::vector<AddedStat> stats;
 };
 
-// An end of a flow at an event. An event may have several.
+// An end of a flow at an event. An event may have several; the last one is what viewers draw.
 struct FlowEnd {
   uint32_t event = 0;
   uint64_t flow =
@@ -84,14 +88,24 @@ struct PreparedLine {
   bool from_file = true;                 // its columns are those of the file (same index)
   bool derived = false;                  // repeats what other lines measured
   std::vector<int32_t> groups;           // by event of the file; empty: none has one
-  std::vector<FlowEnd> flows;            // sorted by event
-  std::vector<EventAddition> additions;  // sorted by event: step_name, is_eager, _r ...
-  std::vector<AddedEvent> events;        // when !from_file: all of them, sorted by time
+  std::vector<FlowEnd> flows;            // sorted by event; events beyond the file's are `events`
+  std::vector<EventAddition> additions;  // sorted by event: step_name, run_id ...
+  // The stat is_eager by event of the file: 0, 1 or kNotMarked; empty: no event has it.
+  static constexpr int8_t kNotMarked = -1;
+  std::vector<int8_t> is_eager;
+  // When !from_file: all events, sorted by time. Else those that the line has beside the file's;
+  // they count on from the last event of the file.
+  std::vector<AddedEvent> events;
 
+  // `event`: of the file, or file_event_count + index into `events`.
   int64_t GroupOf(uint32_t event) const {
     if (!from_file) return events[event].group;
+    if (event >= file_event_count) return events[event - file_event_count].group;
     return groups.empty() ? kNoGroup : groups[event];
   }
+  uint32_t file_event_count = 0;  // when from_file
+
+  const AddedStat* FindAddition(uint32_t event, std::string_view stat_name) const;
 };
 
 struct PreparedPlane {
@@ -124,6 +138,7 @@ class PreparedHost {
 
   std::shared_ptr<const void> owner_;
   const xplane::ProfileFile* file_ = nullptr;
+  std::deque<std::string> texts_;  // that events refer to
   std::vector<PreparedPlane> planes_;
   std::map<int64_t, Group> groups_;
   bool grouped_before_ = false;

@@ -310,4 +310,17 @@ std::string GzipCompress(std::string_view bytes) {
   return out;
 }
 
+Result<std::string> ZstdCompress(std::string_view bytes) {
+  constexpr int kLevel = 1;
+  std::string out(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
+  if (ZSTD_isError(size) != 0) {
+    return ResourceExhaustedError("COMPRESS_OUT_OF_MEMORY",
+                                  "The compressor has no memory for the answer.")
+        .Hint("Ask for a shorter part of the trace.");
+  }
+  out.resize(size);
+  return out;
+}
+
 }  // namespace strobe::wire

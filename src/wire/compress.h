@@ -57,4 +57,7 @@ Result<Inflated> Inflate(Compression compression, std::string_view input,
 // One gzip member, level 1, without time stamp: equal input gives equal output on one machine.
 std::string GzipCompress(std::string_view bytes);
 
+// One zstd frame, level 1. COMPRESS_OUT_OF_MEMORY when the compressor has none.
+Result<std::string> ZstdCompress(std::string_view bytes);
+
 }  // namespace strobe::wire

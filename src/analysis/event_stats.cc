@@ -1,0 +1,87 @@
+#include "src/analysis/event_stats.h"
+
+#include "src/base/status.h"
+
+namespace strobe::analysis {
+
+using wire::WireField;
+using wire::WireReader;
+using wire::WireType;
+using xplane::StatType;
+
+StatSlots::StatSlots(const xplane::Plane& plane, std::span<const std::string_view> names)
+    : plane_(plane), refs_(plane.stat_metadata.size()) {
+  STROBE_CHECK(names.size() <= StatValues::kMaxSlots);
+  for (uint32_t index = 0; index < plane.stat_metadata.size(); ++index) {
+    const xplane::StatMetadata& metadata = plane.stat_metadata[index];
+    refs_.Insert(metadata.id, index);
+    for (size_t slot = 0; slot < names.size(); ++slot) {
+      if (metadata.name != names[slot]) continue;
+      known_ |= uint32_t{1} << slot;
+      const auto id = static_cast<uint64_t>(metadata.id);
+      if (id < kDenseIds) {
+        if (dense_.size() <= id) dense_.resize(id + 1, kNone);
+        dense_[id] = static_cast<int8_t>(slot);
+      } else {
+        sparse_[metadata.id] = static_cast<int8_t>(slot);
+      }
+    }
+  }
+}
+
+void StatSlots::Read(std::string_view record, StatValues* values) const {
+  values->Clear();
+  if (known_ == 0) return;
+  WireReader reader(record);
+  WireField field;
+  while (reader.Next(&field)) {
+    if (field.number == 4 && field.type == WireType::kBytes) ReadStat(field.bytes, values);
+  }
+}
+
+void StatSlots::ReadStat(std::string_view stat, StatValues* values) const {
+  WireReader reader(stat);
+  WireField field;
+  int64_t id = 0;
+  RawStat value;
+  while (reader.Next(&field)) {
+    switch (field.number) {
+      case 1:
+        id = field.signed_value();
+        // Ids come first: most stats end here.
+        if (SlotOf(id) == kNone) return;
+        break;
+      case 2:
+        value = {StatType::kDouble, field.value, {}};
+        break;
+      case 3:
+        value = {StatType::kUint64, field.value, {}};
+        break;
+      case 4:
+        value = {StatType::kInt64, field.value, {}};
+        break;
+      case 5:
+        value = {StatType::kString, 0, field.bytes};
+        break;
+      case 6:
+        value = {StatType::kBytes, 0, field.bytes};
+        break;
+      case 7:
+        value = {StatType::kRef, field.value, {}};
+        break;
+      default:
+        break;
+    }
+  }
+  const int8_t slot = SlotOf(id);
+  if (slot != kNone) values->Set(static_cast<size_t>(slot), value);
+}
+
+std::string_view StatSlots::Text(const RawStat& stat) const {
+  if (stat.type == StatType::kString) return stat.text;
+  if (stat.type != StatType::kRef) return {};
+  const uint32_t index = refs_.Find(static_cast<int64_t>(stat.bits));
+  return index == xplane::IdMap::kAbsent ? std::string_view() : plane_.stat_metadata[index].name;
+}
+
+}  // namespace strobe::analysis
