@@ -65,11 +65,7 @@ class GpuPlane {
 
  private:
   static bool IsEager(const PreparedLine& line, uint32_t event) {
-    const auto first = std::ranges::lower_bound(line.additions, event, {}, &EventAddition::event);
-    for (auto at = first; at != line.additions.end() && at->event == event; ++at) {
-      if (at->stat.name == "is_eager") return at->stat.integer != 0;
-    }
-    return false;
+    return event < line.is_eager.size() && line.is_eager[event] > 0;
   }
 
   void AddHloEvent(const GpuEvent& gpu, uint64_t duration_ps) {

@@ -186,10 +186,9 @@ class HostOpReader {
 
   std::vector<uint32_t> EagerEvents(size_t line) const {
     std::vector<uint32_t> events;
-    for (const EventAddition& addition : host_.planes()[plane_].lines[line].additions) {
-      if (addition.stat.name == "is_eager" && addition.stat.integer != 0) {
-        events.push_back(addition.event);
-      }
+    const std::vector<int8_t>& marks = host_.planes()[plane_].lines[line].is_eager;
+    for (uint32_t event = 0; event < marks.size(); ++event) {
+      if (marks[event] > 0) events.push_back(event);
     }
     return events;
   }
