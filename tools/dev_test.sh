@@ -139,6 +139,17 @@ test_browser() {
   count_report "browser" build/test-logs/browser.xml build/test-logs/browser.log
 }
 
+test_parity() {
+  say "every answer beside XProf's recorded one"
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_PYTHON[@]}"
+  build_release
+  rm -f build/test-logs/parity.xml
+  python3 tests/parity/run.py --binary build/strobe --junit build/test-logs/parity.xml >build/test-logs/parity.log 2>&1 </dev/null || true
+  if grep -h 'NOT TESTED' build/test-logs/parity.log >&2; then return 0; fi
+  grep -E '^(  |parity:)' build/test-logs/parity.log >&2 || true
+  count_report "parity (tools)" build/test-logs/parity.xml build/test-logs/parity.log
+}
+
 test_layers() {
   say "layers and house rules"
   local status=0
@@ -151,7 +162,7 @@ test_layers() {
 
 command_test() {
   local parts=("$@") part started=$SECONDS
-  [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python browser)
+  [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python parity browser)
   mkdir -p build/test-logs
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
   if [ ! -d "${STROBE_CORPUS:-$ROOT/../shared/data}" ]; then

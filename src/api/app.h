@@ -60,6 +60,7 @@ void AddXprofRoutes(const std::shared_ptr<AppContext>& context, std::vector<Rout
 void AddXprofDataRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddXprofWorkRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddToolRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddCompareRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 
 // Parameters that every address of a tool's answer takes.

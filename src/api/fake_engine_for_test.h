@@ -2,6 +2,7 @@
 // exactly, and what it is asked can be looked at.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -202,6 +203,24 @@ class FakeSession final : public engine::OpenedSession {
     return std::make_shared<const tools::ToolResult>(std::move(*made));
   }
 
+  Result<engine::SubjectEvents> EventsOfSubject(const tools::RowSubject& subject,
+                                                const engine::SubjectQuery& query,
+                                                const CancelToken&) override {
+    engine::SubjectEvents found;
+    last_subject = subject;
+    if (subject.op_name.empty()) {
+      found.reason = "Nothing.";
+      return found;
+    }
+    found.total = 2304;
+    found.total_duration_ps = 5;
+    found.truncated = true;
+    found.events.assign(std::min<size_t>(query.limit, 2),
+                        {{0, 1, 2, 55}, subject.op_name, 3, query.longest_first ? 9 : 4});
+    return found;
+  }
+
+  tools::RowSubject last_subject;
   const std::shared_ptr<FakeInput> input;
   std::atomic<int> tiles{0};
   int64_t last_wait_ms = -1;
@@ -260,6 +279,9 @@ class FakeEngine final : public engine::Engine {
       return std::shared_ptr<engine::OpenedSession>(session);
     }
     return NotFoundError("SESSION_UNKNOWN", "No session has the id \"" + id + "\".");
+  }
+  Result<std::shared_ptr<engine::OpenedSession>> OpenForTools(const std::string& id) override {
+    return Open(id);
   }
   Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) override {
     for (const engine::SessionSummary& summary : summaries_) {

@@ -37,8 +37,8 @@ class Guard {
   bool loopback_only_;
 };
 
-// ORIGIN_NOT_ALLOWED when a browser says that another site's page sends the request. Whatever starts
-// work asks this, whatever its method.
+// ORIGIN_NOT_ALLOWED when a browser says that another site's page sends the request. Whatever
+// starts work asks this, whatever its method.
 Status CheckSameOrigin(const Request& request);
 // "localhost:80" -> "localhost", "[::1]:80" -> "::1", "" when it is neither.
 std::string HostWithoutPort(std::string_view host_header);

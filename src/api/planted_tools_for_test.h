@@ -83,31 +83,32 @@ inline const std::vector<tools::ToolDescriptor>& PlantedTools() {
                     .question = "What is the matter?",
                     .scope = tools::HostScope::kAllHosts,
                     .run = RunPlantedOverview});
-    made.push_back(
-        {.id = "hlo_stats",
-         .aliases = {"hlo_op_stats"},
-         .title = "HLO op stats",
-         .question = "Which ops take the time?",
-         .version = 3,
-         .options = {{.name = "factor",
-                      .type = tools::OptionType::kNumber,
-                      .default_value = "1",
-                      .description = "Multiplies."},
-                     {.name = "fail", .type = tools::OptionType::kBoolean, .default_value = "false"}},
-         .run = RunPlantedStats});
-    made.push_back(
-        {.id = "op_profile",
-         .title = "Op profile",
-         .question = "Where?",
-         .options = {{.name = "group_by",
-                      .default_value = "program",
-                      .choices = {"program", "category"}}},
-         .applies =
-             [](const tools::SessionFacts& facts) {
-               if (facts.has_tpu_plane) return tools::Applicability{};
-               return tools::Applicability{false, "No device was recorded.", "Record one."};
-             },
-         .run = RunPlantedTree});
+    made.push_back({.id = "hlo_stats",
+                    .aliases = {"hlo_op_stats"},
+                    .title = "HLO op stats",
+                    .question = "Which ops take the time?",
+                    .version = 3,
+                    .options = {{.name = "factor",
+                                 .type = tools::OptionType::kNumber,
+                                 .default_value = "1",
+                                 .description = "Multiplies."},
+                                {.name = "fail",
+                                 .type = tools::OptionType::kBoolean,
+                                 .default_value = "false"}},
+                    .run = RunPlantedStats});
+    made.push_back({.id = "op_profile",
+                    .title = "Op profile",
+                    .question = "Where?",
+                    .options = {{.name = "group_by",
+                                 .default_value = "program",
+                                 .choices = {"program", "category"}}},
+                    .applies =
+                        [](const tools::SessionFacts& facts) {
+                          if (facts.has_tpu_plane) return tools::Applicability{};
+                          return tools::Applicability{false, "No device was recorded.",
+                                                      "Record one."};
+                        },
+                    .run = RunPlantedTree});
     made.push_back({.id = "graph_viewer",
                     .title = "Graph",
                     .question = "What does it look like?",

@@ -38,6 +38,12 @@ Result<Response> Metrics(const Context& context) {
   counter("strobe_column_file_misses_total", "Opens that had to decode.", stats.column_file_misses);
   counter("strobe_tiles_encoded_total", "Tiles encoded.", stats.tiles_encoded);
   counter("strobe_tile_cache_hits_total", "Tiles answered from memory.", stats.tile_cache_hits);
+  counter("strobe_tool_results_computed_total", "Answers of tools computed.",
+          stats.tool_results_computed);
+  counter("strobe_tool_result_memory_hits_total", "Answers of tools found in memory.",
+          stats.tool_result_memory_hits);
+  counter("strobe_tool_result_disk_hits_total", "Answers of tools found in the cache directory.",
+          stats.tool_result_disk_hits);
   gauge("process_resident_memory_bytes", "Memory of the process that is in RAM.", ResidentBytes());
   gauge("process_start_time_seconds", "Start of the process, Unix time.",
         static_cast<uint64_t>(context->started_unix_ms / 1000));
@@ -125,6 +131,7 @@ std::vector<Route> MakeRoutes(Context context) {
   AddTimelineRoutes(context, &routes);
   AddCaptureRoutes(context, &routes);
   AddToolRoutes(context, &routes);
+  AddCompareRoutes(context, &routes);
   AddXprofRoutes(context, &routes);
   AddConsoleRoutes(context, &routes);
   routes.push_back({.pattern = "/api/v1/openapi.json",

@@ -1,7 +1,9 @@
-// Tools over our own API: which there are, which apply, what they answer, as JSON, CSV or JSON lines.
+// Tools over our own API: which there are, which apply, what they answer, as JSON, CSV or JSON
+// lines.
 #include <algorithm>
 
 #include "src/api/app.h"
+#include "src/api/json_answers.h"
 #include "src/api/tool_json.h"
 #include "src/api/tool_question.h"
 #include "src/engine/engine.h"
@@ -97,7 +99,7 @@ Result<Response> AskTool(const Context& context, const Request& request) {
                           LookUp(*context, request.Param("tool")));
   STROBE_ASSIGN_OR_RETURN(const TableQuery query, ParseTableQuery(request.query));
   STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<engine::OpenedSession> session,
-                          context->engine->Open(std::string(request.Param("id"))));
+                          context->engine->OpenForTools(std::string(request.Param("id"))));
   const std::vector<std::string> hosts = HostNames(*session);
   STROBE_ASSIGN_OR_RETURN(const tools::ToolQuestion question,
                           ParseToolQuestion(*tool, hosts, request.query));
@@ -123,15 +125,84 @@ Result<Response> AskTool(const Context& context, const Request& request) {
 
 Result<Response> SessionTools(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<engine::OpenedSession> session,
-                          context->engine->Open(std::string(request.Param("id"))));
+                          context->engine->OpenForTools(std::string(request.Param("id"))));
   return JsonResponse(SessionToolsJson(*context->tools, session->version(), *session->Input()));
+}
+
+Result<size_t> ParseRow(const Request& request, const Table& table) {
+  const std::optional<int64_t> row = ParseInt64(request.Param("row"));
+  if (row && *row >= 0 && static_cast<uint64_t>(*row) < table.rows().size()) {
+    return static_cast<size_t>(*row);
+  }
+  return NotFoundError("ROW_UNKNOWN", "The table has no such row.")
+      .Where(std::string(request.Param("row").substr(0, 64)))
+      .Hint("It has " + std::to_string(table.rows().size()) + "; use the answer's row_ids.");
+}
+
+std::string RowEventsJson(const tools::ToolDescriptor& tool, const Table& table, size_t row,
+                          const engine::SubjectEvents& found) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("tool").String(tool.id);
+  json.Key("table").String(table.id());
+  json.Key("row").Uint(row);
+  json.Key("subject");
+  WriteSubject(json, table.subjects()[row]);
+  json.Key("total").SafeUint(found.total);
+  json.Key("total_duration_ps").SafeInt(found.total_duration_ps);
+  json.Key("truncated").Bool(found.truncated);
+  WriteTextOrNull(json, "reason", found.reason);
+  json.Key("events").BeginArray();
+  for (const engine::SearchHit& hit : found.events) {
+    const std::string id = EventId(hit.event);
+    json.BeginObject();
+    json.Key("event").String(id);
+    json.Key("name").String(hit.name);
+    json.Key("start_ps").Int(hit.start_ps);
+    json.Key("duration_ps").Int(hit.duration_ps);
+    json.Key("line").String(id.substr(0, id.rfind('.')));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return json.TakeText();
+}
+
+// From a row to the events that it counts, for the timeline.
+Result<Response> RowEvents(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(const tools::ToolDescriptor* const tool,
+                          LookUp(*context, request.Param("tool")));
+  STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<engine::OpenedSession> session,
+                          context->engine->OpenForTools(std::string(request.Param("id"))));
+  STROBE_ASSIGN_OR_RETURN(const tools::ToolQuestion question,
+                          ParseToolQuestion(*tool, HostNames(*session), request.query));
+  STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const ToolResult> result,
+                          session->RunTool(*tool, question, request.cancel));
+  STROBE_ASSIGN_OR_RETURN(const Table* const table,
+                          FindTable(*result, request.Query("table").value_or("0")));
+  STROBE_ASSIGN_OR_RETURN(const size_t row, ParseRow(request, *table));
+  const std::string_view order = request.Query("order").value_or("time");
+  if (order != "time" && order != "duration") {
+    return InvalidArgumentError("PARAMETER_MALFORMED", "Events come in order of time or duration.")
+        .Where("order=" + std::string(order.substr(0, 64)));
+  }
+  STROBE_ASSIGN_OR_RETURN(
+      const engine::SubjectEvents found,
+      session->EventsOfSubject(table->subjects()[row],
+                               {.hosts = question.hosts,
+                                .limit = static_cast<size_t>(request.QueryInt("limit").value_or(
+                                    static_cast<int64_t>(kDefaultPageRows))),
+                                .longest_first = order == "duration"},
+                               request.cancel));
+  return JsonResponse(RowEventsJson(*tool, *table, row, found));
 }
 
 }  // namespace
 
 std::vector<QueryParam> ToolQueries() {
   return {
-      {.name = "hosts", .description = "Hosts, comma separated; absent: all, of a one_host tool one."},
+      {.name = "hosts",
+       .description = "Hosts, comma separated; absent: all, of a one_host tool one."},
       {.name = "table", .description = "Only this table, by id or number."},
       {.name = "columns", .description = "Ids of columns, comma separated, in the order wanted."},
       {.name = "sort", .description = "Ids of columns, comma separated, - in front: descending."},
@@ -173,6 +244,21 @@ void AddToolRoutes(const Context& context, std::vector<Route>* routes) {
                      .query = ToolQueries(),
                      .response_schema = "ToolAnswer",
                      .handler = [context](const Request& r) { return AskTool(context, r); }});
+  routes->push_back(
+      {.pattern = "/api/v1/sessions/{id}/tools/{tool}/rows/{row}/events",
+       .operation_id = "listRowEvents",
+       .tag = "tools",
+       .summary = "The events that a row of a tool's table is about.",
+       .query = {{.name = "hosts", .description = "As for the answer."},
+                 {.name = "table", .description = "Id or number; absent: the first."},
+                 {.name = "order", .description = "time (default) or duration, longest first."},
+                 {.name = "limit",
+                  .type = ParamType::kInteger,
+                  .description = "Events at most.",
+                  .minimum = 1,
+                  .maximum = static_cast<int64_t>(kMaxPageRows)}},
+       .response_schema = "RowEvents",
+       .handler = [context](const Request& r) { return RowEvents(context, r); }});
 }
 
 }  // namespace strobe::api

@@ -28,7 +28,7 @@ Response RunTools(const Context& context, const Request& request) {
   const std::optional<xplane::SessionEntry> entry =
       FindXprofRun(*context->engine, request, *request.Query("run"));
   if (entry && !entry->files.empty()) {
-    const auto opened = context->engine->Open(entry->id);
+    const auto opened = context->engine->OpenForTools(entry->id);
     if (opened.ok()) tools = XprofToolsOf(**opened, *context->tools);
   }
   return XprofAnswer(PythonJsonStrings(tools), "application/json");
@@ -48,7 +48,7 @@ Response ModuleList(const Context& context, const Request& request) {
       FindXprofRun(*context->engine, request, *request.Query("run"));
   std::string names;
   if (entry && !entry->files.empty()) {
-    const auto opened = context->engine->Open(entry->id);
+    const auto opened = context->engine->OpenForTools(entry->id);
     if (opened.ok() && XprofReads(**opened)) names = XprofModuleList(**opened);
   }
   return XprofAnswer(std::move(names), "text/plain");

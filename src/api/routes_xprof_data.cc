@@ -10,6 +10,8 @@
 #include "src/api/xprof_json.h"
 #include "src/api/xprof_runs.h"
 #include "src/base/log.h"
+#include "src/storage/byte_source.h"
+#include "src/tools/session_input.h"
 
 namespace strobe::api {
 namespace {
@@ -129,21 +131,41 @@ Result<Asked> Understand(const Context& context, const Request& request, Refusal
   STROBE_ASSIGN_OR_RETURN(asked.question.options,
                           tools::ToolOptions::Parse(asked.tool->options, ToolParameters(request),
                                                     tools::ToolOptions::Policy::kLenient));
-  Result<std::shared_ptr<engine::OpenedSession>> opened = context->engine->Open(entry->id);
+  Result<std::shared_ptr<engine::OpenedSession>> opened = context->engine->OpenForTools(entry->id);
   if (opened.ok()) {
     asked.session = std::move(opened).value();
-    return asked;
-  }
-  if (asked.tool->id == "graph_viewer") {
+  } else if (asked.tool->id == "graph_viewer") {
     return refuse(500, std::string(opened.status().message()));
+  } else if (!AnswersUnreadable(asked.tool->id)) {
+    return refuse(404, std::string(kNoData));
   }
-  return refuse(404, std::string(kNoData));
+  return asked;
 }
 
 bool Readable(const Asked& asked) {
+  if (asked.session == nullptr) return false;
   // Modules of graph_viewer come from files of their own; megascale_stats leaves hosts out.
   if (asked.tool->id == "graph_viewer" || asked.tool->id == "megascale_stats") return true;
-  return AnswersUnreadable(asked.tool->id) || XprofReads(*asked.session, asked.question.hosts);
+  return XprofReads(*asked.session, asked.question.hosts);
+}
+
+// What a tool answers for a profile of no device.
+Result<std::shared_ptr<const ToolResult>> RunOnNothing(const ToolDescriptor& tool,
+                                                       tools::ToolQuestion question,
+                                                       const CancelToken& cancel) {
+  // One empty host name: the smallest profile that says nothing.
+  STROBE_ASSIGN_OR_RETURN(
+      const std::shared_ptr<xplane::ProfileFile> file,
+      xplane::ProfileFile::Open(storage::OwnBytes(std::string("\x22\x00", 2)), {}));
+  auto modules = std::make_shared<hlo::ModuleSet>();
+  modules->Finish();
+  tools::SessionInput nothing({.name = "",
+                               .hosts = {{.name = "", .file = file.get()}},
+                               .owners = {file},
+                               .modules = std::move(modules)});
+  question.hosts = {0};
+  STROBE_ASSIGN_OR_RETURN(ToolResult result, tool.run(question, nothing, cancel));
+  return std::make_shared<const ToolResult>(std::move(result));
 }
 
 Result<std::shared_ptr<const ToolResult>> Compute(const Asked& asked, const Request& request,
@@ -152,23 +174,50 @@ Result<std::shared_ptr<const ToolResult>> Compute(const Asked& asked, const Requ
     *refusal = {status, std::string(text)};
     return NotFoundError("XPROF_REFUSED", refusal->text);
   };
-  if (!Readable(asked)) return refuse(404, kNoData);
+  const bool readable = Readable(asked);
+  if (!readable && !AnswersUnreadable(asked.tool->id)) return refuse(404, kNoData);
   Result<std::shared_ptr<const ToolResult>> result =
-      asked.session->RunTool(*asked.tool, asked.question, request.cancel);
+      !readable ? RunOnNothing(*asked.tool, asked.question, request.cancel)
+                : asked.session->RunTool(*asked.tool, asked.question, request.cancel);
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result;
-    LogInfo("xprof.no_data", {{"run", asked.run},
-                              {"tool", asked.tool->id},
-                              {"error", result.status().ToString()}});
+    LogInfo("xprof.no_data",
+            {{"run", asked.run}, {"tool", asked.tool->id}, {"error", result.status().ToString()}});
     if (asked.tool->id == "graph_viewer") return refuse(500, result.status().message());
     return refuse(404, kNoData);
   }
   // Damage inside lines shows only once they were read.
-  if (!Readable(asked)) return refuse(404, kNoData);
-  return result;
+  if (!readable || Readable(asked)) return result;
+  if (!AnswersUnreadable(asked.tool->id)) return refuse(404, kNoData);
+  return RunOnNothing(*asked.tool, asked.question, request.cancel);
+}
+
+// The names of all counters of a device: a question about no run at all.
+bool AsksCounterNames(const Request& request) {
+  return request.Query("tag").value_or("") == "perf_counters" &&
+         request.Query("names_only").value_or("") == "1";
+}
+
+Response CounterNames(const Context& context, const Request& request) {
+  const ToolDescriptor* const tool = FindToolIn(*context, "perf_counters");
+  if (tool == nullptr) return XprofAnswer(std::string(kNoData), "text/plain", 404);
+  tools::ToolQuestion question;
+  question.as_xprof = true;
+  const Result<tools::ToolOptions> options = tools::ToolOptions::Parse(
+      tool->options, ToolParameters(request), tools::ToolOptions::Policy::kLenient);
+  if (!options.ok()) return XprofAnswer(std::string(kNoData), "text/plain", 404);
+  question.options = *options;
+  const Result<std::shared_ptr<const ToolResult>> result =
+      RunOnNothing(*tool, std::move(question), request.cancel);
+  if (!result.ok()) {
+    return XprofAnswer(std::string(result.status().message()), "text/plain", 500);
+  }
+  XprofBody body = MakeXprofBody(**result);
+  return XprofAnswer(std::move(body.bytes), body.content_type);
 }
 
 Result<Response> Data(const Context& context, const Request& request) {
+  if (AsksCounterNames(request)) return CounterNames(context, request);
   Refusal refusal;
   Result<Asked> asked = Understand(context, request, &refusal);
   if (!asked.ok()) {
@@ -208,8 +257,7 @@ Result<Response> DataCsv(const Context& context, const Request& request) {
     return XprofAnswer(std::string(csv.status().message()), "text/plain", not_json ? 400 : 500);
   }
   Response response = XprofAnswer(std::move(csv).value(), "text/csv");
-  const std::string name =
-      XprofCsvName(asked->tag, asked->run, request.Query("host").value_or(""));
+  const std::string name = XprofCsvName(asked->tag, asked->run, request.Query("host").value_or(""));
   response.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + name + "\"");
   return response;
 }

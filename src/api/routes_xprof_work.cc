@@ -81,7 +81,7 @@ Result<Response> GenerateCache(const Context& context, const Request& request) {
   if (runs.empty() || runs.front().entry.files.empty()) {
     return Text(404, "No XPlane files found in session_path");
   }
-  const auto opened = context->engine->Open(runs.front().entry.id);
+  const auto opened = context->engine->OpenForTools(runs.front().entry.id);
   const std::vector<std::string> usable =
       opened.ok() ? XprofToolsOf(**opened, *context->tools) : std::vector<std::string>();
   std::vector<std::string> names = SplitNames(request.Query("tools").value_or(""));
@@ -167,12 +167,11 @@ Result<Response> CaptureProfile(const Context& context, const Request& request) 
     LogWarning("capture.refresh_failed", {{"reason", refreshed.ToString()}});
   }
   if (!result.ok()) {
-    return CaptureFailed(
-        "UNAVAILABLE",
-        "No trace event was collected. " + std::string(result.status().message()));
+    return CaptureFailed("UNAVAILABLE",
+                         "No trace event was collected. " + std::string(result.status().message()));
   }
-  Response response = XprofAnswer(
-      R"({"result": "Capture profile successfully. Please refresh."})", "application/json");
+  Response response = XprofAnswer(R"({"result": "Capture profile successfully. Please refresh."})",
+                                  "application/json");
   response.cache_control = "no-store";
   response.revalidate = false;
   return response;

@@ -22,8 +22,8 @@ std::optional<double> NumberOf(std::string_view text) {
 
 std::optional<How> HowOf(std::string_view name) {
   constexpr std::pair<std::string_view, How> kNames[] = {
-      {"eq", How::kEqual},     {"ne", How::kNotEqual},  {"lt", How::kLess},
-      {"le", How::kLessEqual}, {"gt", How::kMore},      {"ge", How::kMoreEqual},
+      {"eq", How::kEqual},         {"ne", How::kNotEqual}, {"lt", How::kLess},
+      {"le", How::kLessEqual},     {"gt", How::kMore},     {"ge", How::kMoreEqual},
       {"contains", How::kContains}};
   for (const auto& [known, how] : kNames) {
     if (known == name) return how;
@@ -34,10 +34,9 @@ std::optional<How> HowOf(std::string_view name) {
 Result<TableQuery::Filter> ParseFilter(std::string_view text) {
   const size_t first = text.find(':');
   const size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
-  const std::optional<How> how =
-      second == std::string_view::npos
-          ? std::nullopt
-          : HowOf(text.substr(first + 1, second - first - 1));
+  const std::optional<How> how = second == std::string_view::npos
+                                     ? std::nullopt
+                                     : HowOf(text.substr(first + 1, second - first - 1));
   if (!how) {
     return InvalidArgumentError("FILTER_MALFORMED", "A filter is <column>:<how>:<value>.")
         .Where(std::string(text.substr(0, 100)))
@@ -161,7 +160,8 @@ Result<TableQuery> ParseTableQuery(const std::vector<std::pair<std::string, std:
         const bool descending = column.front() == '-';
         parsed.sort.push_back({descending ? column.substr(1) : column, descending});
       }
-      if (parsed.sort.size() > kMaxSortColumns) return TooMany("columns to sort by", kMaxSortColumns);
+      if (parsed.sort.size() > kMaxSortColumns)
+        return TooMany("columns to sort by", kMaxSortColumns);
     }
     if (name == "filter" && !value.empty()) {
       STROBE_ASSIGN_OR_RETURN(TableQuery::Filter filter, ParseFilter(value));
@@ -220,7 +220,8 @@ TableView SelectRows(const Table& table, const TableQuery& query) {
     const std::vector<Cell>& cells = table.rows()[r];
     const bool passes =
         std::ranges::all_of(
-            filters, [&](const auto& filter) { return Passes(cells[filter.first], *filter.second); }) &&
+            filters,
+            [&](const auto& filter) { return Passes(cells[filter.first], *filter.second); }) &&
         (query.text.empty() ||
          std::ranges::any_of(cells, [&](const Cell& cell) { return Contains(cell, query.text); }));
     if (passes) view.rows.push_back(r);

@@ -39,7 +39,7 @@ struct TableQuery {
   struct Filter {
     std::string column;
     How how = How::kEqual;
-    std::string text;        // lower case for kContains
+    std::string text;              // lower case for kContains
     std::optional<double> number;  // of the text, when it is one
   };
   std::vector<std::string> columns;  // empty: all

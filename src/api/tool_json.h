@@ -1,5 +1,5 @@
-// Tools and their answers as the JSON, CSV and JSON lines of docs/api/v1.md. The command line prints
-// the same.
+// Tools and their answers as the JSON, CSV and JSON lines of docs/api/v1.md. The command line
+// prints the same.
 //
 //   JsonWriter json;
 //   WriteToolAnswer(json, {.tool = tool, .session = id, ..., .result = *result}, query);

@@ -18,7 +18,8 @@ Status UnknownHost(std::string_view name, const std::vector<std::string>& hosts)
   for (size_t i = 0; i < std::min(hosts.size(), kNamedAtMost); ++i) {
     hint += (i > 0 ? ", " : " ") + hosts[i];
   }
-  if (hosts.size() > kNamedAtMost) hint += " and " + std::to_string(hosts.size() - kNamedAtMost) + " more";
+  if (hosts.size() > kNamedAtMost)
+    hint += " and " + std::to_string(hosts.size() - kNamedAtMost) + " more";
   return NotFoundError("HOST_UNKNOWN", "The session has no host of that name.")
       .Where(std::string(name.substr(0, 100)))
       .Hint(hint + ".");
@@ -28,8 +29,8 @@ Status UnknownHost(std::string_view name, const std::vector<std::string>& hosts)
 
 bool IsToolRouteParameter(std::string_view name) {
   static constexpr std::string_view kNames[] = {
-      "hosts",  "table", "columns",   "sort", "filter",   "q",    "offset", "limit",
-      "format", "order", "as_xprof", "tool", "sessions", "keys"};
+      "hosts", "table",  "columns", "sort",     "filter", "q",        "offset",
+      "limit", "format", "order",   "as_xprof", "tool",   "sessions", "keys"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 

@@ -1,6 +1,7 @@
 // A question to a tool as it comes over our own API: which tool, which hosts, which options.
 //
-//   STROBE_ASSIGN_OR_RETURN(AskedTool asked, ParseToolQuestion(tool, names_of_hosts, request.query));
+//   STROBE_ASSIGN_OR_RETURN(AskedTool asked, ParseToolQuestion(tool, names_of_hosts,
+//   request.query));
 //
 // Options come by their own names, or as `option.<name>` where the name is one that the routes use
 // themselves. Unlike other parameters, an unknown option is an error: a mistyped one would silently

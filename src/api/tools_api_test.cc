@@ -134,8 +134,7 @@ TEST_F(ToolsApiTest, CsvIsTheFirstTable) {
   EXPECT_THAT(*response.body, HasSubstr("\"Category\",\"Op\",\"Self time (us)\",\"Eager\"\n"
                                         "\"fusion\",\"fusion.3\",\"12.5\",\"True\"\n"));
   ASSERT_EQ(response.headers.size(), 1u);
-  EXPECT_EQ(response.headers[0].second,
-            "attachment; filename=\"hlo_stats_llama_run1_s1_1.csv\"");
+  EXPECT_EQ(response.headers[0].second, "attachment; filename=\"hlo_stats_llama_run1_s1_1.csv\"");
   EXPECT_EQ(Refusal("/data_csv?run=single&tag=op_profile"),
             "500 Data format not suitable for CSV (missing 'cols')");
   EXPECT_EQ(Refusal("/data_csv?run=single&tag=graph_viewer"),
@@ -161,8 +160,9 @@ TEST_F(ToolsApiTest, RefusesToStartWorkThatIsNotAskedForRightly) {
             "404 No XPlane files found in session_path");
   EXPECT_EQ(Text("/capture_profile?service_addr="),
             R"({"error": "INVALID_ARGUMENT: No service address provided."})");
-  EXPECT_EQ(Text("/capture_profile?service_addr=nohost"),
-            R"({"error": "INVALID_ARGUMENT: Could not interpret \"nohost\" as a host-port pair."})");
+  EXPECT_EQ(
+      Text("/capture_profile?service_addr=nohost"),
+      R"({"error": "INVALID_ARGUMENT: Could not interpret \"nohost\" as a host-port pair."})");
   EXPECT_EQ(Text("/capture_profile?service_addr=a:1&duration=0"),
             R"({"error": "INVALID_ARGUMENT: duration_ms must be greater than zero."})");
   Request request = MakeRequest("GET", "/capture_profile?service_addr=a:1").value();
@@ -259,6 +259,42 @@ TEST_F(ToolsApiTest, AnswersWithTreesAndTexts) {
   EXPECT_EQ(overview["tables"].size(), 3u);
   EXPECT_EQ(Get(Tools(one_) + "/overview_page?table=none")["tables"][0]["id"], "none");
   EXPECT_EQ(Get(Tools(one_) + "/overview_page?table=0")["tables"][0]["id"], "numbers");
+}
+
+TEST_F(ToolsApiTest, FollowsRowsToTheirEvents) {
+  const json found = Get(Tools(two_) + "/hlo_stats/rows/1/events?order=duration&limit=1");
+  EXPECT_EQ(found["subject"]["op_name"], "copy.1");
+  EXPECT_EQ(found["total"], 2304);
+  EXPECT_EQ(found["truncated"], true);
+  EXPECT_EQ(found["events"], json::parse(R"([{"event": "0.1.2.55", "name": "copy.1", "start_ps": 3,
+                                              "duration_ps": 9, "line": "0.1.2"}])"));
+  EXPECT_EQ(Get(Tools(two_) + "/hlo_stats/rows/2/events")["reason"], "Nothing.");
+  EXPECT_EQ(ErrorName(Tools(two_) + "/hlo_stats/rows/3/events"), "ROW_UNKNOWN");
+  EXPECT_EQ(ErrorName(Tools(two_) + "/hlo_stats/rows/0/events?table=x"), "TABLE_UNKNOWN");
+  EXPECT_EQ(ErrorName(Tools(two_) + "/hlo_stats/rows/0/events?order=x"), "PARAMETER_MALFORMED");
+}
+
+TEST_F(ToolsApiTest, ComparesSessions) {
+  const std::string compare = "/api/v1/compare?sessions=" + one_ + "," + two_;
+  const json made = Get(compare + "&tool=hlo_stats&sort=total_self_time");
+  EXPECT_EQ(made["keys"], json::array({"category", "hlo_op_name"}));
+  EXPECT_EQ(made["sessions"][1]["run"], "llama/run1");
+  EXPECT_EQ(made["columns"][0]["id"], "total_self_time");
+  EXPECT_EQ(made["row_count"], 3);
+  EXPECT_EQ(made["rows"][0]["key"], json::array({"fusion", "fusion.3"}));
+  EXPECT_EQ(made["rows"][0]["values"], json::parse("[[12.5, 12.5]]"));
+  EXPECT_EQ(made["rows"][0]["absolute"], json::parse("[[null, 0]]"));
+  EXPECT_EQ(made["rows"][2]["relative"], json::parse("[[null, null]]"));
+  EXPECT_EQ(
+      Get(compare + "&tool=hlo_stats&filter=total_self_time.absolute:eq:0&limit=1")["rows"].size(),
+      1u);
+  EXPECT_EQ(Text(compare + "&tool=hlo_stats&format=csv&q=copy"),
+            "category,hlo_op_name,total_self_time,total_self_time." + two_ +
+                ",total_self_time.absolute,total_self_time.relative\ncopy,copy.1,31,31,0,0\n");
+  EXPECT_EQ(ErrorName(compare + "&tool=op_profile"), "TOOL_HAS_NO_TABLE");
+  EXPECT_EQ(ErrorName(compare + "&tool=nosuch"), "TOOL_UNKNOWN");
+  EXPECT_EQ(ErrorName(compare), "PARAMETER_MISSING");
+  EXPECT_EQ(ErrorName("/api/v1/compare?sessions=" + one_ + "&tool=hlo_stats"), "SESSIONS_COUNT");
 }
 
 TEST_F(ToolsApiTest, NamesWhatIsWrongWithAQuestion) {

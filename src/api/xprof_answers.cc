@@ -150,7 +150,9 @@ bool XprofReads(engine::OpenedSession& session, const std::vector<size_t>& hosts
   const std::vector<engine::FileState> files = session.files();
   for (size_t h = 0; h < files.size(); ++h) {
     if (!hosts.empty() && std::ranges::find(hosts, h) == hosts.end()) continue;
-    if (files[h].state != CompletenessState::kComplete &&
+    // To XProf an empty file is a profile of nothing.
+    const bool empty = files[h].file.size_bytes == 0;
+    if (!empty && files[h].state != CompletenessState::kComplete &&
         files[h].state != CompletenessState::kUnread) {
       return false;
     }

@@ -45,8 +45,8 @@ class GoldenServer {
     context_->engine = engine_.get();
     context_->clock = &SystemClock();
     context_->console = &console_;
-    // What is offered is judged by names and facts alone, so that it is the same test while tools are
-    // still being written.
+    // What is offered is judged by names and facts alone, so that it is the same test while tools
+    // are still being written.
     for (const std::string_view name :
          {"overview_page", "trace_viewer@", "graph_viewer", "op_profile", "input_pipeline_analyzer",
           "kernel_stats", "memory_profile", "memory_viewer", "roofline_model", "perf_counters",

@@ -1,8 +1,8 @@
 // Answers of tools as XProf's server writes them.
 //
 //   XprofTableJson(table)        -> {"cols":[{"id":...}],"rows":[{"c":[{"v":1.0}]}]}
-//   XprofDocumentJson(value)     -> protobuf's JSON: 64-bit integers quoted, members as the tool set
-//   XprofCsv(result)             -> every field quoted, numbers as Python prints them
+//   XprofDocumentJson(value)     -> protobuf's JSON: 64-bit integers quoted, members as the tool
+//   set XprofCsv(result)             -> every field quoted, numbers as Python prints them
 //
 // Tables: keys sorted, every number a double ("1.0"), NaN and infinities null, properties texts; a
 // table with neither columns nor properties and without rows is {}. The command line prints the

@@ -63,8 +63,8 @@ TEST(XprofJsonTest, WritesTablesWithSortedKeys) {
             R"("p":{"alpha":"0.0","zeta":"1"},"rows":[)"
             "{\"c\":[{\"v\":\"<a>\\n\\\"\x7f\"},{\"v\":1.0},{\"v\":true}]},"
             R"({"c":[{"v":null},{"f":"0x1f","v":31.0},{"v":null}]}]})");
-  EXPECT_EQ(XprofTableJson(Table()), "{}");
-  EXPECT_EQ(XprofTableJson(Table("index", "")), R"({"cols":[],"rows":[]})");
+EXPECT_EQ(XprofTableJson(Table()), "{}");
+EXPECT_EQ(XprofTableJson(Table("index", "")), R"({"cols":[],"rows":[]})");
 }
 
 TEST(XprofJsonTest, WritesTreesAsProtobufDoes) {

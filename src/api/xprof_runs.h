@@ -1,4 +1,5 @@
-// Runs as XProf's routes name them: by run name, or below a session_path or run_path inside the roots.
+// Runs as XProf's routes name them: by run name, or below a session_path or run_path inside the
+// roots.
 //
 //   for (const XprofRun& run : XprofRuns(engine, request)) ...
 //   const std::optional<xplane::SessionEntry> entry = FindXprofRun(engine, request, "demo/s1");

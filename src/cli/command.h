@@ -41,6 +41,7 @@ struct ServeOptions {
   std::string console_directory;
   std::string capture_target;
   bool sample = false;
+  std::vector<std::string> xla_dump_directories;
 };
 
 struct ListCommandOptions {
@@ -80,12 +81,38 @@ struct CaptureOptions {
   bool json = false;
 };
 
+enum class ToolFormat : uint8_t { kTable, kJson, kCsv, kMarkdown, kXprof, kRaw };
+
+struct ToolsOptions {
+  std::string place;  // empty: all tools there are
+  ToolFormat format = ToolFormat::kTable;
+};
+
+struct ToolCommandOptions {
+  std::string tool;   // id
+  std::string place;  // path, or address of a server
+  std::vector<std::string> hosts;
+  std::map<std::string, std::string> tool_options;
+  std::string table;
+  std::vector<std::string> columns;
+  std::vector<std::string> sort;
+  std::vector<std::string> filters;
+  uint64_t offset = 0;
+  std::optional<uint64_t> limit;
+  bool as_xprof = false;
+  ToolFormat format = ToolFormat::kTable;
+  std::vector<std::string> xla_dump_directories;
+};
+
 // Each prints its result and returns the exit code, or the error to print.
 Result<int> RunServe(const ServeOptions& options);
 Result<int> RunList(const ListCommandOptions& options);
 Result<int> RunInspect(const InspectOptions& options);
 Result<int> RunEvents(const EventsOptions& options);
 Result<int> RunCaptureCommand(const CaptureOptions& options);
+Result<int> RunTools(const ToolsOptions& options);
+// Exit codes are those of XProf's command line: 1 internal, 2 usage, 3 path, 4 invalid value.
+Result<int> RunTool(const ToolCommandOptions& options);
 Result<int> RunOpenApi();
 
 // The whole program.

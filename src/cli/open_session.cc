@@ -27,8 +27,10 @@ Status Ambiguous(const std::string& path, const std::vector<engine::SessionSumma
 
 }  // namespace
 
-Result<CommandSession> OpenCommandSession(const std::string& path) {
+Result<CommandSession> OpenCommandSession(const std::string& path,
+                                          const std::vector<std::string>& xla_dump_directories) {
   engine::EngineOptions options;
+  options.xla_dump_directories = xla_dump_directories;
   options.roots = {path};
   options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   // The file is looked at once, as it is now.

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "src/engine/engine.h"
 
@@ -23,7 +24,8 @@ struct CommandSession {
   Status open_error;
 };
 
-Result<CommandSession> OpenCommandSession(const std::string& path);
+Result<CommandSession> OpenCommandSession(
+    const std::string& path, const std::vector<std::string>& xla_dump_directories = {});
 
 // Prints why a session that is there could not be opened, and returns the exit code. Content that
 // is not a profile is no wrong usage, whatever code the reader gave it.

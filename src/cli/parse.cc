@@ -1,11 +1,14 @@
 // The command line: names of options, help, and which function runs. The only file that sees CLI11.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
+#include <map>
 
 #include "src/api/app.h"
 #include "src/base/log.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
+#include "src/tools/registry.h"
 
 namespace strobe::cli {
 namespace {
@@ -21,9 +24,11 @@ constexpr const char* kExamples =
     "  strobe capture 127.0.0.1:9012 --into ~/logs  record 2 s of a running job\n"
     "  strobe inspect ~/logs/plugins/profile/run1   what a session has and lacks\n"
     "  strobe events run.xplane.pb --line Ops --from 10ms --to 20ms --csv\n"
+    "  strobe tools run.xplane.pb                   which tools apply, and why others do not\n"
+    "  strobe hlo_stats run.xplane.pb --sort=-total_self_time --limit 20\n"
     "\n"
     "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 not found; 4 done, but the profile or the\n"
-    "capture is damaged or not whole.\n";
+    "capture is damaged or not whole. Of tools: 1 internal, 2 usage, 3 path, 4 invalid value.\n";
 
 void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
   CLI::App* command = app.add_subcommand("serve", "Serve the console and the API.");
@@ -51,6 +56,8 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
                       "The built console (default: beside the program, or STROBE_CONSOLE_DIR)");
   command->add_option("--capture-target", options.capture_target,
                       "HOST:PORT that the console's capture dialog offers first");
+  command->add_option("--xla-dump-to", options.xla_dump_directories,
+                      "Folder that --xla_dump_to filled, for its HLO modules");
   command->add_flag("--sample", options.sample,
                     "Say in the console that these are sample profiles");
   command->footer(
@@ -143,6 +150,96 @@ void AddCapture(CLI::App& app, CaptureOptions& options, Action& action) {
   command->callback([&] { action = [&options] { return RunCaptureCommand(options); }; });
 }
 
+const std::map<std::string, ToolFormat> kToolFormats = {
+    {"table", ToolFormat::kTable}, {"json", ToolFormat::kJson},   {"csv", ToolFormat::kCsv},
+    {"md", ToolFormat::kMarkdown}, {"xprof", ToolFormat::kXprof}, {"raw", ToolFormat::kRaw}};
+
+void AddTools(CLI::App& app, ToolsOptions& options, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("tools", "List the tools, or which of them apply to a session.");
+  command->add_option("SESSION", options.place,
+                      "Session directory, profile file, or http://HOST:PORT/RUN");
+  command->add_option("--format", options.format, "table, json or md")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, ToolFormat>{{"table", ToolFormat::kTable},
+                                            {"json", ToolFormat::kJson},
+                                            {"md", ToolFormat::kMarkdown}}));
+  command->footer(
+      "Examples:\n"
+      "  strobe tools\n"
+      "  strobe tools ~/logs/plugins/profile/run1\n"
+      "  strobe tools http://127.0.0.1:8080/llama/run1\n");
+  command->callback([&] { action = [&options] { return RunTools(options); }; });
+}
+
+// "--group_by" and "--group-by"; an option of the tool that is called as one of ours only as
+// --option name=value.
+void AddToolOption(CLI::App& command, const tools::OptionSpec& spec, ToolCommandOptions& options) {
+  std::string names = "--" + spec.name;
+  std::string dashed = spec.name;
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  if (dashed != spec.name) names += ",--" + dashed;
+  if (command.get_option_no_throw("--" + spec.name) != nullptr) return;
+  std::string help = spec.description;
+  if (!spec.choices.empty()) {
+    help += help.empty() ? "One of " : " One of ";
+    for (size_t i = 0; i < spec.choices.size(); ++i) {
+      help += (i > 0 ? ", " : "") + (spec.choices[i].empty() ? "\"\"" : spec.choices[i]);
+    }
+    help += ".";
+  }
+  if (!spec.default_value.empty()) help += " Default " + spec.default_value + ".";
+  command.add_option_function<std::string>(
+      names,
+      [&options, name = spec.name](const std::string& value) {
+        options.tool_options[name] = value;
+      },
+      help);
+}
+
+void AddOneTool(CLI::App& app, const tools::ToolDescriptor& tool, ToolCommandOptions& options,
+                Action& action) {
+  CLI::App* command = app.add_subcommand(tool.id, tool.question)->group("Tools");
+  for (const std::string& alias : tool.aliases) command->alias(alias);
+  command
+      ->add_option("SESSION", options.place,
+                   "Session directory, profile file, or http://HOST:PORT/RUN")
+      ->required();
+  command->add_option("--host", options.hosts, "Only these hosts")->delimiter(',');
+  command->add_option("--format", options.format, "table, json, csv, md, xprof or raw")
+      ->transform(CLI::CheckedTransformer(kToolFormats));
+  command->add_option("--table", options.table, "Only this table, by id or number");
+  command->add_option("--columns", options.columns, "Only these columns")->delimiter(',');
+  command->add_option("--sort", options.sort, "Columns; - in front: descending")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--filter", options.filters, "COLUMN:HOW:VALUE; eq ne lt le gt ge contains");
+  command->add_option("--offset", options.offset, "Rows to leave out");
+  command->add_option_function<uint64_t>(
+      "--limit", [&options](const uint64_t& limit) { options.limit = limit; },
+      "At most so many rows");
+  command->add_flag("--as-xprof", options.as_xprof, "XProf's numbers where ours differ");
+  command->add_option("--xla-dump-to", options.xla_dump_directories,
+                      "Folder that --xla_dump_to filled, for its HLO modules");
+  command->add_option_function<std::vector<std::string>>(
+      "--option",
+      [&options](const std::vector<std::string>& pairs) {
+        for (const std::string& pair : pairs) {
+          const size_t equals = pair.find('=');
+          if (equals == std::string::npos) throw CLI::ValidationError("--option", "is NAME=VALUE");
+          options.tool_options[pair.substr(0, equals)] = pair.substr(equals + 1);
+        }
+      },
+      "NAME=VALUE of the tool, as often as needed");
+  for (const tools::OptionSpec& spec : tool.options) AddToolOption(*command, spec, options);
+  command->footer("Examples:\n  strobe " + tool.id + " ~/logs/plugins/profile/run1\n  strobe " +
+                  tool.id + " http://127.0.0.1:8080/run1 --format json\n");
+  command->callback([&options, &action, id = tool.id] {
+    options.tool = id;
+    action = [&options] { return RunTool(options); };
+  });
+}
+
 void AddSmall(CLI::App& app, Action& action) {
   app.add_subcommand("version", "Print the version.")->callback([&] {
     action = []() -> Result<int> {
@@ -212,12 +309,18 @@ int RunStrobe(int argc, char** argv) {
   InspectOptions inspect;
   EventsOptions events;
   CaptureOptions capture;
+  ToolsOptions tools_options;
+  ToolCommandOptions tool;
   std::string help_topic;
   AddServe(app, serve, action);
   AddList(app, list, action);
   AddInspect(app, inspect, action);
   AddEvents(app, events, action);
   AddCapture(app, capture, action);
+  AddTools(app, tools_options, action);
+  for (const tools::ToolDescriptor& entry : tools::AllTools()) {
+    if (entry.listed) AddOneTool(app, entry, tool, action);
+  }
   AddSmall(app, action);
   AddHelp(app, help_topic, action);
   try {

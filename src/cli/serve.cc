@@ -69,6 +69,7 @@ Result<engine::EngineOptions> MakeEngineOptions(const ServeOptions& options) {
   engine_options.threads = options.threads > 0
                                ? options.threads
                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  engine_options.xla_dump_directories = options.xla_dump_directories;
   return engine_options;
 }
 

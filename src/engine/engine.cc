@@ -106,23 +106,16 @@ class EngineImpl : public Engine {
   uint64_t list_version() override { return index_.version(); }
 
   Result<std::shared_ptr<OpenedSession>> Open(const std::string& id) override {
-    std::optional<IndexedSession> session = index_.Look(id);
-    if (!session) return UnknownSession(id);
-    if (session->files.empty()) {
-      return NotFoundError("SESSION_EMPTY", "The session has no profile file.")
-          .Where(session->entry.path)
-          .Hint("Expected <host>.xplane.pb; if a capture made it, look at the capture's messages.");
+    STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<SessionState> opened, OpenAny(id));
+    if (const std::optional<Status> failure = opened->failure()) {
+      return Failure(opened->entry().files.size(), *failure);
     }
-    if (auto opened = FindWhole(id, session->version)) return {opened};
-    auto answer = open_flight_.Do(id + "/" + session->version, CancelToken(),
-                                  [&]() -> SingleFlight<SessionState>::Answer {
-                                    if (auto opened = FindWhole(id, session->version)) {
-                                      return std::shared_ptr<const SessionState>(opened);
-                                    }
-                                    return OpenNew(*session);
-                                  });
-    if (!answer.ok()) return answer.status();
-    return std::shared_ptr<OpenedSession>(std::const_pointer_cast<SessionState>(*answer));
+    return std::shared_ptr<OpenedSession>(opened);
+  }
+
+  Result<std::shared_ptr<OpenedSession>> OpenForTools(const std::string& id) override {
+    STROBE_ASSIGN_OR_RETURN(std::shared_ptr<SessionState> opened, OpenAny(id));
+    return std::shared_ptr<OpenedSession>(std::move(opened));
   }
 
   Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) override {
@@ -162,12 +155,35 @@ class EngineImpl : public Engine {
     return nullptr;
   }
 
+  // Sessions of nothing but empty files too.
+  Result<std::shared_ptr<SessionState>> OpenAny(const std::string& id) {
+    std::optional<IndexedSession> session = index_.Look(id);
+    if (!session) return UnknownSession(id);
+    if (session->files.empty()) {
+      return NotFoundError("SESSION_EMPTY", "The session has no profile file.")
+          .Where(session->entry.path)
+          .Hint("Expected <host>.xplane.pb; if a capture made it, look at the capture's messages.");
+    }
+    if (auto opened = FindWhole(id, session->version)) return {opened};
+    auto answer = open_flight_.Do(id + "/" + session->version, CancelToken(),
+                                  [&]() -> SingleFlight<SessionState>::Answer {
+                                    if (auto opened = FindWhole(id, session->version)) {
+                                      return std::shared_ptr<const SessionState>(opened);
+                                    }
+                                    return OpenNew(*session);
+                                  });
+    if (!answer.ok()) return answer.status();
+    return std::const_pointer_cast<SessionState>(*answer);
+  }
+
   SingleFlight<SessionState>::Answer OpenNew(const IndexedSession& session) {
     std::shared_ptr<SessionState> opened = SessionState::Open(session, scratch_directory_, parts_);
     if (const std::optional<Status> failure = opened->failure()) {
       const auto [state, reason] = opened->Judge();
       if (state != CompletenessState::kWriting) store_->Remember(session.entry, state, reason);
-      return Failure(session, *failure);
+      if (!opened->only_empty_files()) return Failure(session.files.size(), *failure);
+      store_->Insert(opened);  // nothing to load
+      return std::shared_ptr<const SessionState>(opened);
     }
     store_->Insert(opened);
     parts_->make_room();
@@ -180,11 +196,11 @@ class EngineImpl : public Engine {
   }
 
   // The error of the only file; of several that all failed the first, and that it is not alone.
-  static Status Failure(const IndexedSession& session, const Status& first) {
-    if (session.files.size() == 1) return first;
+  static Status Failure(size_t files, const Status& first) {
+    if (files == 1) return first;
     return Status(
                first.code(), first.name(),
-               "None of the " + std::to_string(session.files.size()) +
+               "None of the " + std::to_string(files) +
                    " files of the session can be read; the first: " + std::string(first.message()))
         .Where(std::string(first.where()))
         .Hint(std::string(first.hint()));

@@ -152,6 +152,21 @@ struct SearchResult {
   std::vector<uint64_t> density;  // 256 parts of the window
 };
 
+// The events that a row of a tool's table is about.
+struct SubjectQuery {
+  std::vector<size_t> hosts;  // indices; never empty
+  size_t limit = 1000;
+  bool longest_first = false;  // else in time order
+};
+
+struct SubjectEvents {
+  uint64_t total = 0;
+  int64_t total_duration_ps = 0;
+  bool truncated = false;
+  std::vector<SearchHit> events;
+  std::string reason;  // why there are none
+};
+
 // A session being looked at. Thread-safe; holds its files open as they were when it was opened.
 class OpenedSession {
  public:
@@ -189,6 +204,11 @@ class OpenedSession {
   virtual Result<std::shared_ptr<const tools::ToolResult>> RunTool(
       const tools::ToolDescriptor& tool, const tools::ToolQuestion& question,
       const CancelToken& cancel) = 0;
+  // By name and stats of events: exact for ops and kernels; a step means its events on the lines of
+  // steps. Derived lines are left out, since they repeat what others measured.
+  virtual Result<SubjectEvents> EventsOfSubject(const tools::RowSubject& subject,
+                                                const SubjectQuery& query,
+                                                const CancelToken& cancel) = 0;
   // By id or alias: TOOL_UNKNOWN.
   Result<std::shared_ptr<const tools::ToolResult>> Tool(const std::string& id,
                                                         const tools::ToolQuestion& question,
@@ -210,6 +230,9 @@ class Engine {
   virtual uint64_t list_version() = 0;
   // SESSION_UNKNOWN, SESSION_EMPTY, or the error of its only file.
   virtual Result<std::shared_ptr<OpenedSession>> Open(const std::string& id) = 0;
+  // As Open; a session whose files are all empty is opened too. XProf takes an empty file for a
+  // profile of no device, and modules may lie beside it.
+  virtual Result<std::shared_ptr<OpenedSession>> OpenForTools(const std::string& id) = 0;
   // By XProf's run name (newest wins when several roots have it).
   virtual Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) = 0;
   virtual const EngineOptions& options() const = 0;

@@ -10,6 +10,10 @@ namespace strobe::engine {
 namespace {
 
 using analysis::PlaneKind;
+
+// What the reader says of a file of 0 bytes.
+constexpr std::string_view kEmptyFile = "XPLANE_EMPTY";
+
 using xplane::CompletenessState;
 
 Status WritingError(const xplane::SessionFile& file) {
@@ -124,6 +128,12 @@ void SessionState::Arrange() {
       host.views[p] = std::move(view);
     }
   }
+}
+
+bool SessionState::only_empty_files() const {
+  return std::ranges::all_of(hosts_, [](const HostState& host) {
+    return host.profile == nullptr && host.error && host.error->name() == kEmptyFile;
+  });
 }
 
 std::optional<Status> SessionState::failure() const {

@@ -3,7 +3,7 @@
 //
 // Split over several files: opened_session.cc (opening, loading, lines), session_answers.cc
 // (completeness, overview, tiles, search), session_events.cc (single events), session_tools.cc
-// (tools).
+// (tools), session_rows.cc (events of a row).
 #pragma once
 
 #include <atomic>
@@ -104,6 +104,10 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   Result<std::shared_ptr<const tools::ToolResult>> RunTool(const tools::ToolDescriptor& tool,
                                                            const tools::ToolQuestion& question,
                                                            const CancelToken& cancel) override;
+  Result<SubjectEvents> EventsOfSubject(const tools::RowSubject& subject, const SubjectQuery& query,
+                                        const CancelToken& cancel) override;
+  // Nothing was opened, and only because there is nothing in the files.
+  bool only_empty_files() const;
 
  private:
   // Background work goes to the back of the queue after so many bytes (about 10 ms), so that
@@ -154,6 +158,9 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   Status DecodeHosts(const std::vector<size_t>& hosts, const CancelToken& cancel);
   std::shared_ptr<tools::SessionInput> ToolInputs();
   std::shared_ptr<tools::SessionInput> ToolInputsIfMade() const;
+  Result<const analysis::PreparedPlane*> GroupsOf(
+      const tools::RowSubject& subject, size_t host, size_t plane, const CancelToken& cancel,
+      std::shared_ptr<const analysis::PreparedHost>* prepared);
   Result<std::string> HashOfHost(size_t host, const CancelToken& cancel);
   Result<std::string> ResultKey(const tools::ToolDescriptor& tool,
                                 const tools::ToolQuestion& question, const CancelToken& cancel);

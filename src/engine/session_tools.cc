@@ -28,6 +28,14 @@ std::vector<std::string> FoldersOf(const xplane::SessionEntry& entry) {
   return folders;
 }
 
+// A profile without planes: what XProf makes of a file of 0 bytes. Its one record, an empty host
+// name, says nothing.
+std::shared_ptr<xplane::ProfileFile> EmptyProfile() {
+  auto opened = xplane::ProfileFile::Open(storage::OwnBytes(std::string("\x22\x00", 2)), {});
+  STROBE_CHECK(opened.ok());
+  return std::move(opened).value();
+}
+
 void AppendPart(std::string_view part, std::string* key) {
   *key += std::to_string(part.size()) + ':' + std::string(part) + ';';
 }
@@ -58,11 +66,17 @@ std::shared_ptr<tools::SessionInput> SessionState::ToolInputs() {
     parts.max_prepared_bytes = parts_->max_prepared_bytes;
     auto modules = std::make_shared<hlo::ModuleSet>();
     for (const HostState& host : hosts_) {
+      std::shared_ptr<xplane::ProfileFile> profile = host.profile;
+      std::optional<Status> error = host.error;
+      if (error && error->name() == "XPLANE_EMPTY") {
+        profile = EmptyProfile();
+        error.reset();
+      }
       parts.hosts.push_back({.name = host.file.host,
-                             .file = host.profile.get(),
+                             .file = profile.get(),
                              .shift_ps = host.shift_ps,
-                             .error = host.error});
-      parts.owners.push_back(host.profile);
+                             .error = std::move(error)});
+      parts.owners.push_back(profile);
       if (host.profile != nullptr) modules->AddEmbedded(*host.profile, host.profile);
     }
     std::string mark;

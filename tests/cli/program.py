@@ -142,6 +142,10 @@ class Server:
         self.host, self.port = found[1], int(found[2])
         self._connection = None
 
+    @property
+    def url(self):
+        return f"http://{self.host}:{self.port}"
+
     def __enter__(self):
         return self
 

@@ -213,7 +213,7 @@ REQUESTS = [
     ("GET", "/readyz", {}, None, 200), ("GET", "/metrics", {}, None, 200),
     ("GET", "/api/v1/sessions", {}, None, 200), ("GET", "/api/v1/openapi.json", {}, None, 200),
     ("GET", "/runs", {}, None, 200), ("GET", "/version", {}, None, 200),
-    ("GET", "/data?run=a", {}, None, 501), ("GET", "/api/v1/nothing", {}, None, 404),
+    ("GET", "/data?run=a", {}, None, 404), ("GET", "/api/v1/nothing", {}, None, 404),
     ("GET", "/api/v1/sessions/nothing", {}, None, 404),
     ("GET", "/assets/nothing.js", {}, None, 404),
     ("GET", "/../../etc/passwd", {}, None, None), ("GET", "/%2e%2e/%2e%2e/etc/passwd", {}, None, None),

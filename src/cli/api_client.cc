@@ -1,0 +1,368 @@
+#include "src/cli/api_client.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "src/api/app.h"
+#include "src/api/request.h"
+#include "src/base/clock.h"
+#include "src/cli/open_session.h"
+#include "src/wire/compress.h"
+
+namespace strobe::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kScheme = "http://";
+
+Status Broken(std::string message) {
+  return UnavailableError("SERVER_ANSWER_BROKEN", std::move(message))
+      .Hint("Is it a Strobe server, of this release?");
+}
+
+StatusCode CodeOf(std::string_view name) {
+  for (int code = 0; code <= static_cast<int>(StatusCode::kDataLoss); ++code) {
+    if (StatusCodeName(static_cast<StatusCode>(code)) == name) return static_cast<StatusCode>(code);
+  }
+  return StatusCode::kInternal;
+}
+
+// The error object of an answer, else its text.
+Status ErrorOf(int status, std::string_view body) {
+  const json parsed = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (parsed.is_object() && parsed.contains("error") && parsed["error"].is_object()) {
+    const json& error = parsed["error"];
+    const auto text = [&error](const char* key) {
+      return error.contains(key) && error[key].is_string() ? error[key].get<std::string>()
+                                                           : std::string();
+    };
+    const StatusCode code = CodeOf(text("code"));
+    if (code != StatusCode::kOk) {
+      return Status(code, text("name"), text("message")).Where(text("where")).Hint(text("hint"));
+    }
+  }
+  const std::string message(body.substr(0, 300));
+  if (status == 404) return NotFoundError("NO_DATA", message);
+  return InternalError("SERVER_FAILED", message.empty() ? "The server failed." : message)
+      .Where("HTTP status " + std::to_string(status));
+}
+
+// ---- this process
+
+class LocalClient final : public ApiClient {
+ public:
+  explicit LocalClient(CommandSession session) : opened_(std::move(session)), console_("") {
+    session_ = opened_.summary.entry.id;
+    xprof_run_ = opened_.summary.entry.xprof_run();
+    context_->engine = opened_.engine.get();
+    context_->clock = &SystemClock();
+    context_->console = &console_;
+    router_ = std::make_unique<api::Router>(api::MakeRoutes(context_));
+  }
+  Result<ApiReply> Get(const std::string& target) override {
+    STROBE_ASSIGN_OR_RETURN(api::Request request, api::MakeRequest("GET", target));
+    const api::Response response = router_->Run(router_->Find(request), request);
+    const std::string body = response.body == nullptr ? "" : *response.body;
+    if (response.status >= 400) return ErrorOf(response.status, body);
+    return ApiReply{response.content_type, body};
+  }
+
+ private:
+  CommandSession opened_;
+  api::StaticFiles console_;
+  std::shared_ptr<api::AppContext> context_ = std::make_shared<api::AppContext>();
+  std::unique_ptr<api::Router> router_;
+};
+
+// ---- a server
+
+class Socket {
+ public:
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  ~Socket() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+Status Unreachable(const ServerAddress& server, const std::string& reason) {
+  return UnavailableError("SERVER_UNREACHABLE", "The server cannot be reached: " + reason)
+      .Where(server.host + ":" + server.port)
+      .Hint("Is it running, and is the port right?");
+}
+
+Result<int> Connect(const ServerAddress& server) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found);
+  if (error != 0) return Unreachable(server, gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, &freeaddrinfo);
+  int last_error = ECONNREFUSED;
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    const int descriptor = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+    if (descriptor < 0) continue;
+    const timeval limit{.tv_sec = kTimeoutSeconds, .tv_usec = 0};
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    if (connect(descriptor, at->ai_addr, at->ai_addrlen) == 0) return descriptor;
+    last_error = errno;
+    close(descriptor);
+  }
+  return Unreachable(server, std::generic_category().message(last_error));
+}
+
+Result<std::string> Exchange(const ServerAddress& server, const std::string& target) {
+  STROBE_ASSIGN_OR_RETURN(const int descriptor, Connect(server));
+  const Socket socket(descriptor);
+  const bool v6 = server.host.find(':') != std::string::npos;
+  const std::string request =
+      "GET " + target + " HTTP/1.1\r\nHost: " + (v6 ? "[" + server.host + "]" : server.host) + ":" +
+      server.port + "\r\nConnection: close\r\nAccept-Encoding: identity\r\n\r\n";
+  for (size_t sent = 0; sent < request.size();) {
+    const ssize_t wrote =
+        send(socket.get(), request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return Unreachable(server, std::generic_category().message(errno));
+    sent += static_cast<size_t>(wrote);
+  }
+  std::string bytes;
+  std::string buffer(256 * 1024, '\0');
+  for (;;) {
+    const ssize_t got = recv(socket.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Unreachable(server, std::generic_category().message(errno));
+    if (got == 0) return bytes;
+    bytes.append(buffer, 0, static_cast<size_t>(got));
+    if (bytes.size() > kMaxReplyBytes) return Broken("The answer is larger than we take.");
+  }
+}
+
+class RemoteClient final : public ApiClient {
+ public:
+  explicit RemoteClient(ServerAddress server) : server_(std::move(server)) {}
+
+  Result<ApiReply> Get(const std::string& target) override {
+    STROBE_ASSIGN_OR_RETURN(const std::string bytes, Exchange(server_, target));
+    STROBE_ASSIGN_OR_RETURN(HttpAnswer answer, ParseHttpAnswer(bytes));
+    if (answer.status >= 400) return ErrorOf(answer.status, answer.body);
+    return ApiReply{std::move(answer.content_type), std::move(answer.body)};
+  }
+
+  // The session that the address names.
+  Status FindSession() {
+    std::string_view path = server_.path;
+    while (path.ends_with('/')) path.remove_suffix(1);
+    for (const std::string_view before : {"/api/v1/sessions/", "/s/"}) {
+      if (!path.starts_with(before)) continue;
+      path.remove_prefix(before.size());
+      return UseId(std::string(path.substr(0, path.find('/'))));
+    }
+    if (!path.empty()) path.remove_prefix(1);
+    return UseRun(std::string(path));
+  }
+
+ private:
+  Status Take(const json& summary) {
+    const auto text = [&summary](const char* key) { return summary.value(key, std::string()); };
+    session_ = text("id");
+    xprof_run_ = text("run").empty() ? text("name") : text("run") + "/" + text("name");
+    return session_.empty() ? Broken("The server names no session.") : OkStatus();
+  }
+  Status UseId(const std::string& id) {
+    STROBE_ASSIGN_OR_RETURN(const ApiReply reply, Get("/api/v1/sessions/" + PercentEncode(id)));
+    const json summary = json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
+    return summary.is_object() ? Take(summary) : Broken("The session is not described as JSON.");
+  }
+  Status UseRun(const std::string& run) {
+    const size_t slash = run.rfind('/');
+    const std::string name = slash == std::string::npos ? run : run.substr(slash + 1);
+    STROBE_ASSIGN_OR_RETURN(const ApiReply reply,
+                            Get("/api/v1/sessions?page_size=1000&q=" + PercentEncode(name)));
+    const json list = json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
+    if (!list.is_object() || !list.contains("sessions") || !list["sessions"].is_array()) {
+      return Broken("The sessions are not listed as JSON.");
+    }
+    std::string known;
+    for (const json& summary : list["sessions"]) {
+      if (!summary.is_object()) continue;
+      STROBE_RETURN_IF_ERROR(Take(summary));
+      if (xprof_run_ == run || session_ == run) return OkStatus();
+      if (known.size() < 300) known += (known.empty() ? "" : ", ") + xprof_run_;
+    }
+    if (run.empty() && list["sessions"].size() == 1) return OkStatus();
+    session_.clear();
+    return NotFoundError("SESSION_NOT_FOUND", "The server has no session of that name.")
+        .Where(run.empty() ? server_.host + ":" + server_.port : run)
+        .Hint(known.empty() ? "Add the run to the address, as in http://127.0.0.1:8080/RUN."
+                            : "Add one of these to the server's address: " + known + ".");
+  }
+
+  const ServerAddress server_;
+};
+
+std::optional<std::string> Dechunk(std::string_view bytes) {
+  std::string body;
+  for (;;) {
+    const size_t end = bytes.find("\r\n");
+    if (end == std::string_view::npos) return std::nullopt;
+    size_t size = 0;
+    const std::string_view digits = bytes.substr(0, std::min(end, bytes.find(';')));
+    const auto [stop, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), size, 16);
+    if (error != std::errc() || stop != digits.data() + digits.size()) return std::nullopt;
+    bytes.remove_prefix(end + 2);
+    if (size == 0) return body;
+    if (size > bytes.size() || bytes.size() - size < 2) return std::nullopt;
+    body.append(bytes.substr(0, size));
+    bytes.remove_prefix(size + 2);
+  }
+}
+
+Result<HttpAnswer> Unpack(HttpAnswer packed) {
+  HttpAnswer answer = packed;
+  answer.body.clear();
+  const Result<wire::Inflated> inflated = wire::Inflate(
+      wire::Compression::kGzip, packed.body, {.max_output_bytes = kMaxReplyBytes},
+      [&answer](std::string_view part) {
+        answer.body += part;
+        return OkStatus();
+      },
+      CancelToken());
+  if (!inflated.ok() || inflated->partial) return Broken("The answer does not unpack.");
+  return answer;
+}
+
+}  // namespace
+
+bool IsServerAddress(std::string_view place) {
+  return place.starts_with(kScheme) || place.starts_with("https://");
+}
+
+std::string PercentEncode(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_' || c == '.' || c == '~';
+    if (kept) {
+      encoded += c;
+      continue;
+    }
+    encoded += '%';
+    encoded += kHex[static_cast<uint8_t>(c) >> 4];
+    encoded += kHex[static_cast<uint8_t>(c) & 15];
+  }
+  return encoded;
+}
+
+Result<ServerAddress> ParseServerAddress(std::string_view url) {
+  const Status malformed =
+      InvalidArgumentError("URL_MALFORMED", "The address of the server is not one we can use.")
+          .Where(std::string(url.substr(0, 200)))
+          .Hint("Write http://HOST:PORT/RUN; a server behind TLS is reached through a tunnel.");
+  if (!url.starts_with(kScheme)) return malformed;
+  url.remove_prefix(kScheme.size());
+  const size_t slash = std::min(url.find('/'), url.size());
+  std::string_view authority = url.substr(0, slash);
+  ServerAddress server;
+  std::string_view path = url.substr(slash);
+  path = path.substr(0, path.find_first_of("?#"));
+  if (!api::PercentDecode(path, /*plus_is_space=*/false, &server.path)) return malformed;
+  if (authority.find('@') != std::string_view::npos) return malformed;
+  if (authority.starts_with('[')) {
+    const size_t close = authority.find(']');
+    if (close == std::string_view::npos) return malformed;
+    server.host = authority.substr(1, close - 1);
+    authority.remove_prefix(close + 1);
+  } else {
+    const size_t colon = std::min(authority.find(':'), authority.size());
+    server.host = authority.substr(0, colon);
+    authority.remove_prefix(colon);
+  }
+  server.port = authority.empty() ? "80" : std::string(authority.substr(1));
+  const std::optional<uint32_t> port = api::ParseUint32(server.port);
+  const bool bad_port = !port || *port == 0 || *port > 65535;
+  if (server.host.empty() || bad_port || (!authority.empty() && authority[0] != ':')) {
+    return malformed;
+  }
+  return server;
+}
+
+Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes) {
+  const size_t head_end = bytes.find("\r\n\r\n");
+  if (!bytes.starts_with("HTTP/1.") || head_end == std::string_view::npos) {
+    return Broken("The answer is not HTTP.");
+  }
+  std::string_view head = bytes.substr(0, head_end);
+  const std::string_view body = bytes.substr(head_end + 4);
+  HttpAnswer answer;
+  const std::optional<uint32_t> status =
+      head.size() < 12 ? std::nullopt : api::ParseUint32(head.substr(9, 3));
+  if (!status) return Broken("The answer has no status.");
+  answer.status = static_cast<int>(*status);
+  bool chunked = false;
+  bool gzip = false;
+  std::optional<int64_t> length;
+  for (;;) {
+    const size_t end = head.find("\r\n");
+    if (end == std::string_view::npos) break;
+    head.remove_prefix(end + 2);
+    const std::string_view line = head.substr(0, head.find("\r\n"));
+    const size_t colon = std::min(line.find(':'), line.size());
+    const std::string_view name = line.substr(0, colon);
+    const std::string_view value = api::TrimSpaces(line.substr(std::min(colon + 1, line.size())));
+    if (api::EqualsIgnoreCase(name, "content-type")) answer.content_type = value;
+    if (api::EqualsIgnoreCase(name, "content-length")) length = api::ParseInt64(value);
+    if (api::EqualsIgnoreCase(name, "transfer-encoding")) {
+      chunked = api::EqualsIgnoreCase(value, "chunked");
+    }
+    // XProf's addresses compress whatever we say.
+    if (api::EqualsIgnoreCase(name, "content-encoding")) {
+      gzip = api::EqualsIgnoreCase(value, "gzip");
+    }
+  }
+  if (chunked) {
+    std::optional<std::string> whole = Dechunk(body);
+    if (!whole) return Broken("The answer ends in the middle.");
+    answer.body = std::move(*whole);
+    return gzip ? Unpack(std::move(answer)) : answer;
+  }
+  if (length && (*length < 0 || static_cast<uint64_t>(*length) > body.size())) {
+    return Broken("The answer ends in the middle.");
+  }
+  answer.body = body.substr(0, length ? static_cast<size_t>(*length) : body.size());
+  return gzip ? Unpack(std::move(answer)) : answer;
+}
+
+Result<std::unique_ptr<ApiClient>> OpenApiClient(const std::string& place,
+                                                 const ApiClientOptions& options,
+                                                 bool needs_session) {
+  if (!IsServerAddress(place)) {
+    STROBE_ASSIGN_OR_RETURN(CommandSession session,
+                            OpenCommandSession(place, options.xla_dump_directories));
+    if (session.opened == nullptr) return session.open_error;
+    return std::unique_ptr<ApiClient>(std::make_unique<LocalClient>(std::move(session)));
+  }
+  STROBE_ASSIGN_OR_RETURN(ServerAddress server, ParseServerAddress(place));
+  auto client = std::make_unique<RemoteClient>(std::move(server));
+  if (needs_session) STROBE_RETURN_IF_ERROR(client->FindSession());
+  return std::unique_ptr<ApiClient>(std::move(client));
+}
+
+}  // namespace strobe::cli

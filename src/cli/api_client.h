@@ -1,0 +1,76 @@
+// The API as the command line asks it: of a server by its address, or of this very process over
+// files, through the same routes. Whatever answers, the text is the same.
+//
+//   STROBE_ASSIGN_OR_RETURN(std::unique_ptr<ApiClient> client, OpenApiClient("run.xplane.pb", {}));
+//   STROBE_ASSIGN_OR_RETURN(ApiReply reply, client->Get("/api/v1/sessions/" + client->session()));
+//
+// A place is a path (session directory or profile file; nothing is written), or
+// http://HOST:PORT/RUN, http://HOST:PORT/s/ID of the console, http://HOST:PORT/api/v1/sessions/ID.
+// An error of the API comes back as the Status it was. Errors besides: SERVER_UNREACHABLE,
+// SERVER_ANSWER_BROKEN, URL_MALFORMED, and those of OpenCommandSession. Plain HTTP only: a server
+// behind TLS is reached through a tunnel or its own proxy. Limits: kMaxReplyBytes, kTimeoutSeconds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/status.h"
+
+namespace strobe::cli {
+
+// The largest answers are exports of tables: some hundred megabytes.
+inline constexpr uint64_t kMaxReplyBytes = uint64_t{4} << 30;
+// A tool that nobody asked yet, on a large session.
+inline constexpr int kTimeoutSeconds = 600;
+
+struct ApiReply {
+  std::string content_type;
+  std::string body;
+};
+
+class ApiClient {
+ public:
+  virtual ~ApiClient() = default;
+  // `target` is path and query. Answers of 400 and more are errors.
+  virtual Result<ApiReply> Get(const std::string& target) = 0;
+  const std::string& session() const { return session_; }      // id
+  const std::string& xprof_run() const { return xprof_run_; }  // as XProf's routes name it
+
+ protected:
+  std::string session_;
+  std::string xprof_run_;
+};
+
+struct ApiClientOptions {
+  std::vector<std::string> xla_dump_directories;  // of files only
+};
+
+bool IsServerAddress(std::string_view place);
+// `needs_session`: the place must name one; else a server's own address is enough.
+Result<std::unique_ptr<ApiClient>> OpenApiClient(const std::string& place,
+                                                 const ApiClientOptions& options,
+                                                 bool needs_session = true);
+
+// "a b" -> "a%20b", for one value of a query or one part of a path.
+std::string PercentEncode(std::string_view text);
+
+// One HTTP answer from its bytes: status, headers, body whole, chunked or to the end.
+// SERVER_ANSWER_BROKEN.
+struct HttpAnswer {
+  int status = 0;
+  std::string content_type;
+  std::string body;
+};
+Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes);
+
+struct ServerAddress {
+  std::string host;
+  std::string port;
+  std::string path;  // "" or "/..."
+};
+Result<ServerAddress> ParseServerAddress(std::string_view url);
+
+}  // namespace strobe::cli

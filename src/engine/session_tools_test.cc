@@ -1,0 +1,322 @@
+// Tools of an opened session, with tools made for the test: what is computed when, what is kept,
+// what is dropped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "src/engine/engine.h"
+#include "src/storage/test_directory.h"
+#include "src/tools/session_input.h"
+#include "src/xplane/xspace_builder.h"
+
+namespace strobe::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using tools::Table;
+using tools::ToolDescriptor;
+using tools::ToolInput;
+using tools::ToolQuestion;
+using tools::ToolResult;
+using xplane::LineBuilder;
+using xplane::PlaneBuilder;
+using xplane::XSpaceBuilder;
+
+// Two launches of fusion.3 of program 7, one of program 8, and a thread.
+std::string Profile(int64_t second_duration_ps = 30) {
+  XSpaceBuilder space;
+  PlaneBuilder& device = space.AddPlane("/device:TPU:0");
+  const int64_t program = device.StatId("program_id");
+  const int64_t framework = device.StatId("tf_op");
+  const int64_t seven = device.AddEventMetadata("%fusion.3 = f32[] fusion()", "fusion.3");
+  device.EventMetadataStats(seven).AddStat(program, uint64_t{7}).AddStat(framework, "jit(f)/dot:");
+  const int64_t eight = device.AddEventMetadata("%fusion.3 = f32[8] fusion()", "fusion.3");
+  device.EventMetadataStats(eight).AddStat(program, uint64_t{8});
+  LineBuilder& ops = device.AddLine(3, "XLA Ops", 0);
+  ops.AddEvent(seven, 100, 10);
+  ops.AddEvent(seven, 200, second_duration_ps);
+  ops.AddEvent(eight, 300, 40);
+  PlaneBuilder& host = space.AddPlane("/host:CPU");
+  LineBuilder& thread = host.AddLine(5, "thunks", 0);
+  const int64_t op = host.StatId("hlo_op");
+  thread.AddEvent(host.AddEventMetadata("Execute"), 400, 5).AddStat(op, "dot.1");
+  thread.AddEvent(host.AddEventMetadata("Execute"), 500, 6).AddStat(op, "graph::dot.1");
+  return space.Serialize();
+}
+
+class SessionToolsTest : public ::testing::Test {
+ protected:
+  void Write(const std::string& host, const std::string& bytes) {
+    directory_.Write("logs/run/plugins/profile/s1/" + host, bytes);
+  }
+  void Start(bool with_cache, uint64_t memory_budget_bytes = 1ULL << 30) {
+    session_.reset();
+    engine_.reset();
+    engine_ = Engine::Create({.roots = {directory_.path() + "/logs"},
+                              .cache_directory = with_cache ? directory_.path() + "/cache" : "",
+                              .memory_budget_bytes = memory_budget_bytes,
+                              .rescan_interval_ms = 0,
+                              .settle_ms = 0},
+                             SystemClock());
+    ASSERT_TRUE(engine_->Refresh().ok());
+    ASSERT_EQ(engine_->Sessions().size(), 1u);
+    auto opened = engine_->OpenForTools(engine_->Sessions()[0].entry.id);
+    ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+    session_ = *opened;
+  }
+  // Counts how often it runs; answers with the number of hosts asked and an option.
+  ToolDescriptor Counting() {
+    return {.id = "counting",
+            .options = {{.name = "text"}},
+            .run = [this](const ToolQuestion& question, ToolInput& input,
+                          const CancelToken& cancel) -> Result<ToolResult> {
+              ++runs_;
+              while (wait_ && !cancel.cancelled()) std::this_thread::yield();
+              STROBE_RETURN_IF_ERROR(cancel.Check());
+              Table table("t", "T");
+              table.AddColumn({.id = "hosts"});
+              table.AddColumn({.id = "text", .type = tools::ColumnType::kString});
+              table.AddRow({question.hosts.size(), question.options.Text("text")});
+              table.AddRow({input.Modules()->entries().size(), "modules"});
+              ToolResult result;
+              result.tables.push_back(std::move(table));
+              result.partial = partial_;
+              return result;
+            }};
+  }
+  static ToolQuestion Question(const ToolDescriptor& tool, std::vector<size_t> hosts,
+                               const std::string& text = "") {
+    ToolQuestion question;
+    question.hosts = std::move(hosts);
+    question.options = tools::ToolOptions::Parse(tool.options, {{"text", text}},
+                                                 tools::ToolOptions::Policy::kStrict)
+                           .value();
+    return question;
+  }
+  std::shared_ptr<const ToolResult> Ask(const ToolDescriptor& tool, const ToolQuestion& question) {
+    auto result = session_->RunTool(tool, question, CancelToken());
+    EXPECT_TRUE(result.ok()) << result.status().ToString();
+    return result.ok() ? *result : nullptr;
+  }
+
+  storage::TestDirectory directory_;
+  std::unique_ptr<Engine> engine_;
+  std::shared_ptr<OpenedSession> session_;
+  std::atomic<int> runs_{0};
+  std::atomic<bool> wait_{false};
+  bool partial_ = false;
+};
+
+TEST_F(SessionToolsTest, ComputesAnAnswerOnce) {
+  Write("h0.xplane.pb", Profile());
+  Write("h1.xplane.pb", Profile(31));
+  Start(/*with_cache=*/false);
+  const ToolDescriptor tool = Counting();
+  const auto both = Ask(tool, Question(tool, {0, 1}));
+  EXPECT_EQ(both->tables[0].rows()[0][0], tools::Cell(2.0));
+  EXPECT_EQ(Ask(tool, Question(tool, {0, 1})), both);
+  EXPECT_EQ(runs_, 1);
+  // Other hosts, another order, other options: other answers.
+  Ask(tool, Question(tool, {0}));
+  Ask(tool, Question(tool, {1, 0}));
+  Ask(tool, Question(tool, {0, 1}, "x"));
+  EXPECT_EQ(runs_, 4);
+  ToolQuestion as_xprof = Question(tool, {0, 1});
+  as_xprof.as_xprof = true;
+  Ask(tool, as_xprof);
+  ToolDescriptor newer = Counting();
+  newer.version = 2;
+  Ask(newer, Question(tool, {0, 1}));
+  EXPECT_EQ(runs_, 6);
+  EXPECT_EQ(engine_->stats().tool_results_computed, 6u);
+  EXPECT_EQ(engine_->stats().tool_result_memory_hits, 1u);
+}
+
+TEST_F(SessionToolsTest, ManyAskersOneComputation) {
+  Write("h0.xplane.pb", Profile());
+  Start(/*with_cache=*/false);
+  const ToolDescriptor tool = Counting();
+  std::vector<std::thread> askers;
+  std::atomic<int> answered{0};
+  for (int i = 0; i < 8; ++i) {
+    askers.emplace_back([&] {
+      if (Ask(tool, Question(tool, {0})) != nullptr) ++answered;
+    });
+  }
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_EQ(answered, 8);
+  EXPECT_EQ(runs_, 1);
+}
+
+TEST_F(SessionToolsTest, AnAbandonedQuestionStops) {
+  Write("h0.xplane.pb", Profile());
+  Start(/*with_cache=*/true);
+  const ToolDescriptor tool = Counting();
+  wait_ = true;
+  CancelSource source;
+  std::thread asker([&] {
+    const auto result = session_->RunTool(tool, Question(tool, {0}), source.token());
+    EXPECT_EQ(result.status().code(), StatusCode::kCancelled);
+  });
+  while (runs_ == 0) std::this_thread::yield();
+  source.Cancel();
+  asker.join();
+  // What was given up is not kept.
+  wait_ = false;
+  Ask(tool, Question(tool, {0}));
+  EXPECT_EQ(runs_, 2);
+}
+
+TEST_F(SessionToolsTest, KeepsAnswersOnDiskByContent) {
+  Write("h0.xplane.pb", Profile());
+  Start(/*with_cache=*/true);
+  const ToolDescriptor tool = Counting();
+  const auto first = Ask(tool, Question(tool, {0}, "kept"));
+  Start(/*with_cache=*/true);  // as after a restart
+  const auto again = Ask(tool, Question(tool, {0}, "kept"));
+  EXPECT_EQ(runs_, 1);
+  EXPECT_EQ(again->tables[0].rows(), first->tables[0].rows());
+  EXPECT_EQ(engine_->stats().tool_result_disk_hits, 1u);
+  // Damage of the store is nobody's trouble.
+  for (const auto& file : fs::directory_iterator(directory_.path() + "/cache/results")) {
+    std::ofstream(file.path(), std::ios::binary | std::ios::in | std::ios::ate) << "x";
+  }
+  Start(/*with_cache=*/true);
+  Ask(tool, Question(tool, {0}, "kept"));
+  EXPECT_EQ(runs_, 2);
+  // Another content is another answer.
+  Write("h0.xplane.pb", Profile(99));
+  Start(/*with_cache=*/true);
+  Ask(tool, Question(tool, {0}, "kept"));
+  EXPECT_EQ(runs_, 3);
+}
+
+TEST_F(SessionToolsTest, DoesNotStorePartialAnswersOrWindows) {
+  Write("h0.xplane.pb", Profile());
+  Start(/*with_cache=*/true);
+  ToolDescriptor tool = Counting();
+  partial_ = true;
+  Ask(tool, Question(tool, {0}));
+  EXPECT_FALSE(fs::exists(directory_.path() + "/cache/results"));
+  Ask(tool, Question(tool, {0}));
+  EXPECT_EQ(runs_, 1);  // in memory all the same
+  tool.stored = false;
+  tool.id = "window";
+  Ask(tool, Question(tool, {0}));
+  Ask(tool, Question(tool, {0}));
+  EXPECT_EQ(runs_, 3);
+}
+
+TEST_F(SessionToolsTest, OneHostMeansOne) {
+  Write("h0.xplane.pb", Profile());
+  Write("h1.xplane.pb", Profile());
+  Start(/*with_cache=*/false);
+  ToolDescriptor tool = Counting();
+  tool.scope = tools::HostScope::kOneHost;
+  EXPECT_EQ(session_->RunTool(tool, Question(tool, {0, 1}), CancelToken()).status().name(),
+            "TOOL_NEEDS_ONE_HOST");
+  EXPECT_EQ(session_->Tool("nosuch", Question(tool, {0}), CancelToken()).status().name(),
+            "TOOL_UNKNOWN");
+}
+
+TEST_F(SessionToolsTest, FindsModulesBesideTheProfile) {
+  // HloProto{hlo_module{name: "jit_f", id: 3}}
+  const std::string module = std::string("\x0a\x09\x0a\x05jit_f\x28\x03", 11);
+  Write("h0.xplane.pb", Profile());
+  Write("jit_f(3).hlo_proto.pb", module);
+  Write("NO_MODULE.hlo_proto.pb", "");
+  directory_.Write("dump/module_0003.jit_g.cpu_after_optimizations.hlo.pb", module);
+  directory_.Write("dump/module_0003.jit_g.before_optimizations.hlo.pb", module);
+  Start(/*with_cache=*/false);
+  const auto modules = session_->Input()->Modules();
+  ASSERT_EQ(modules->entries().size(), 1u);
+  EXPECT_EQ(modules->entries()[0].key, "jit_f(3)");
+  EXPECT_EQ(modules->entries()[0].name, "jit_f");
+  EXPECT_TRUE(session_->Input()->facts().has_sidecar_modules);
+
+  fs::remove(directory_.path() + "/logs/run/plugins/profile/s1/jit_f(3).hlo_proto.pb");
+  engine_ = Engine::Create({.roots = {directory_.path() + "/logs"},
+                            .rescan_interval_ms = 0,
+                            .settle_ms = 0,
+                            .xla_dump_directories = {directory_.path() + "/dump"}},
+                           SystemClock());
+  ASSERT_TRUE(engine_->Refresh().ok());
+  session_ = engine_->Open(engine_->Sessions()[0].entry.id).value();
+  const auto dumped = session_->Input()->Modules();
+  ASSERT_EQ(dumped->entries().size(), 1u);
+  EXPECT_EQ(dumped->entries()[0].key, "jit_f(3)");
+}
+
+TEST_F(SessionToolsTest, AnEmptyFileIsAProfileOfNothingToTools) {
+  Write("h0.xplane.pb", "");
+  Write("jit_f(3).hlo_proto.pb", std::string("\x0a\x07\x0a\x05jit_f", 9));
+  Start(/*with_cache=*/false);
+  EXPECT_EQ(engine_->Open(engine_->Sessions()[0].entry.id).status().name(), "XPLANE_EMPTY");
+  const ToolDescriptor tool = Counting();
+  EXPECT_EQ(Ask(tool, Question(tool, {0}))->tables[0].rows()[1][0], tools::Cell(1.0));
+  EXPECT_FALSE(session_->Input()->facts().has_host_plane);
+  EXPECT_TRUE(session_->Input()->hosts()[0].file->planes().empty());
+}
+
+TEST_F(SessionToolsTest, DropsWhatItCanMakeAgain) {
+  Write("h0.xplane.pb", Profile());
+  Start(/*with_cache=*/false);
+  auto input = std::dynamic_pointer_cast<tools::SessionInput>(session_->Input());
+  ASSERT_NE(input, nullptr);
+  const auto prepared = input->Prepared(0, CancelToken());
+  ASSERT_TRUE(prepared.ok()) << prepared.status().ToString();
+  const uint64_t before = input->resident_bytes();
+  EXPECT_EQ(input->Prepared(0, CancelToken()).value(), *prepared);
+  input->DropComputed();
+  EXPECT_LT(input->resident_bytes(), before);
+  EXPECT_NE(input->Prepared(0, CancelToken()).value(), *prepared);
+}
+
+// ---- events of a row
+
+class SubjectTest : public SessionToolsTest {
+ protected:
+  SubjectEvents Find(const tools::RowSubject& subject, size_t limit = 10, bool longest = false) {
+    auto found = session_->EventsOfSubject(
+        subject, {.hosts = {0}, .limit = limit, .longest_first = longest}, CancelToken());
+    EXPECT_TRUE(found.ok()) << found.status().ToString();
+    return found.ok() ? *found : SubjectEvents();
+  }
+};
+
+TEST_F(SubjectTest, OpsAreFoundByNameAndProgram) {
+  Write("h0.xplane.pb", Profile());
+  Start(/*with_cache=*/false);
+  const SubjectEvents all = Find({.op_name = "fusion.3"});
+  EXPECT_EQ(all.total, 3u);
+  EXPECT_EQ(all.total_duration_ps, 80);
+  ASSERT_EQ(all.events.size(), 3u);
+  EXPECT_EQ(all.events[0].start_ps, 100);
+  EXPECT_EQ(all.events[0].name, "fusion.3");
+  EXPECT_EQ(Find({.hlo_module_id = 7, .op_name = "fusion.3"}).total_duration_ps, 40);
+  EXPECT_EQ(Find({.hlo_module_id = 8, .op_name = "fusion.3"}).total, 1u);
+  EXPECT_EQ(Find({.framework_op = "jit(f)/dot"}).total_duration_ps, 40);
+  const SubjectEvents longest = Find({.op_name = "fusion.3"}, 1, /*longest=*/true);
+  EXPECT_TRUE(longest.truncated);
+  ASSERT_EQ(longest.events.size(), 1u);
+  EXPECT_EQ(longest.events[0].duration_ps, 40);
+}
+
+TEST_F(SubjectTest, KernelsAreFoundByTheirOwnStats) {
+  Write("h0.xplane.pb", Profile());
+  Start(/*with_cache=*/false);
+  const SubjectEvents found = Find({.op_name = "dot.1"});
+  EXPECT_EQ(found.total, 2u);
+  EXPECT_EQ(found.total_duration_ps, 11);
+  EXPECT_EQ(Find({.op_name = "ot.1"}).total, 0u);
+  EXPECT_FALSE(Find({.op_name = "nosuch"}).reason.empty());
+  EXPECT_FALSE(Find({.host = "h0"}).reason.empty());
+  EXPECT_EQ(Find({.op_name = "dot.1", .host = "other"}).total, 0u);
+}
+
+}  // namespace
+}  // namespace strobe::engine
