@@ -143,6 +143,7 @@ test_parity() {
   say "every answer beside XProf's recorded one"
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_PYTHON[@]}"
   build_release
+  build_console
   rm -f build/test-logs/parity.xml
   python3 tests/parity/run.py --binary build/strobe --junit build/test-logs/parity.xml >build/test-logs/parity.log 2>&1 </dev/null || true
   if grep -h 'NOT TESTED' build/test-logs/parity.log >&2; then return 0; fi
