@@ -54,8 +54,8 @@ export function OverviewPage({ sessionId, detail, overview, completeness }: Over
           <div className="overview-columns">
             <div className="stack">
               <Steps sessionId={sessionId} overview={overview.value} />
-              <StepBreakdown page={known.page} />
               <TopOps sessionId={sessionId} overview={overview.value} />
+              <StepBreakdown page={known.page} />
             </div>
             <div className="stack side">
               <Devices overview={overview.value} />

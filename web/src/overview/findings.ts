@@ -76,7 +76,7 @@ export function findingsOf(known: Known): Finding[] {
     const wait = waits.find(([pattern]) => pattern.test(top.category));
     found.push({
       level: wait ? 'bad' : 'note', title: wait ? wait[1] : `Mostly ${top.category || 'ops without a category'}`,
-      detail: `${top.category || 'Ops without a category'} ${top.ops === 1 ? 'is' : 'are'} ${formatShare(top.share)} of device op time, ${plural(top.ops, 'op')}.`,
+      detail: `${formatShare(top.share)} of device op time goes to ${plural(top.ops, 'op')} of category ${top.category || '(none)'}.`,
       page: 'hlo_stats', search: `f=${encodeURIComponent(formatFilters([{ column: 'category', operator: '=', value: top.category }]) ?? '')}`, link: top.ops === 1 ? 'The op' : 'These ops',
     });
   }

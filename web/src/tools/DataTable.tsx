@@ -7,7 +7,8 @@ import { categoryOf } from '../theme/tokens';
 import { Icon } from '../ui/Icon';
 import { MiddleText } from '../ui/MiddleText';
 import { useSize } from '../ui/useSize';
-import { headerOf, naturalWidth, type ShownColumn } from './columns';
+import { headerOf, isBar, naturalWidth, type ShownColumn } from './columns';
+import { isAdditive, sumRow } from './groupRows';
 import { toTsv } from './rows';
 import { TableBar } from './TableBar';
 import type { Cell, Row, ToolTable } from './types';
@@ -79,7 +80,7 @@ function Grid({ table, state, width, height, openRow, onOpen, renderCell, emptyT
   const widths = useMemo(() => widthsOf(table, shown, width - 2), [table, shown, width]);
   const total = widths.reduce((a, b) => a + b, 0);
   const template = widths.map((one) => `${one}px`).join(' ');
-  const bodyHeight = Math.max(height - rowHeightPx, rowHeightPx);
+  const bodyHeight = Math.max(height - 2 * rowHeightPx, rowHeightPx); // Less header and sums.
   const first = Math.max(0, Math.floor(top / rowHeightPx) - spareRows);
   const last = Math.min(rows.length, Math.ceil((top + bodyHeight) / rowHeightPx) + spareRows);
 
@@ -135,10 +136,11 @@ function Grid({ table, state, width, height, openRow, onOpen, renderCell, emptyT
     event.preventDefault();
   };
   const barMax = useMemo(() => {
-    const bar = shown.find((one) => one.kind === 'share' && !/cumul/i.test(one.column.id));
+    const bar = shown.find(isBar);
     return bar && bar.max > 0 ? bar : null;
   }, [shown]);
 
+  const sums = useMemo(() => (rows.length > 1 && shown.some((one) => isAdditive(one.column)) ? sumRow(table, rows) : null), [table, rows, shown]);
   return (
     <div
       ref={viewport}
@@ -183,6 +185,17 @@ function Grid({ table, state, width, height, openRow, onOpen, renderCell, emptyT
           );
         })}
       </div>
+      {sums && (
+        <div role="rowgroup" className="data-foot" style={{ minWidth: total }}>
+          <div role="row" aria-rowindex={rows.length + 2} className="data-row" style={{ gridTemplateColumns: template }}>
+            {shown.map((one, i) => (
+              <div key={one.column.id} role="cell" className={`data-cell ${one.kind === 'text' ? 'text' : 'number'}`} title={sums[one.index] === null ? undefined : `Sum of the rows above: ${one.exact(sums[one.index]!)}`}>
+                {i === 0 ? <span className="muted">Sum</span> : sums[one.index] === null ? '' : one.format(sums[one.index]!)}
+              </div>
+            ))}
+          </div>
+        </div>
+      )}
       {rows.length === 0 && (
         <p className="data-none muted">
           {table.rows.length === 0 ? (emptyText ?? 'This table has no rows.') : 'No row passes the filter.'}

@@ -1,12 +1,13 @@
 // A tool's table with everything around it: the comparison when a baseline is chosen, files to take away, the drawer of a row.
 import { type ReactNode, useMemo } from 'react';
-import { formatCount } from '../format/format';
+import { formatCount, formatShare } from '../format/format';
 import { pushKeys, replaceKeys, useUrlKey } from '../state/url';
 import { Icon } from '../ui/Icon';
 import { Menu } from '../ui/Menu';
 import { ErrorNotice } from '../ui/states';
 import { exportUrl, type ToolQuery } from './client';
-import { deltaWord, readComparison } from './compare';
+import { type Comparison, deltaWord, readComparison, waterfallOf } from './compare';
+import { presentColumn } from './columns';
 import type { ShownColumn } from './columns';
 import { DataTable, type DataTableProps } from './DataTable';
 import { drawerKeys, parseOpKey, parseRowKey, subjectKey } from './drawerKeys';
@@ -49,6 +50,8 @@ export function ToolTableView({ tool, query, table, preset, note, emptyText, key
   };
   if (baseline && merged) {
     return (
+      <>
+      <Difference comparison={merged} />
       <DataTable
         table={merged.table}
         preset={comparePreset}
@@ -61,6 +64,7 @@ export function ToolTableView({ tool, query, table, preset, note, emptyText, key
           </span>
         }
       />
+      </>
     );
   }
   return (
@@ -78,6 +82,40 @@ export function ToolTableView({ tool, query, table, preset, note, emptyText, key
         exports={<Exports sessionId={sessionId} tool={tool} query={query} table={table} />}
       />
     </>
+  );
+}
+
+// The difference of the totals and what it is made of.
+function Difference({ comparison }: { comparison: Comparison }) {
+  const fall = useMemo(() => waterfallOf(comparison), [comparison]);
+  if (!fall || fall.before === 0) return null;
+  const at = comparison.table.columns.findIndex((column) => column.id === comparison.main);
+  const shown = presentColumn(comparison.table, at);
+  const delta = fall.after - fall.before;
+  const most = Math.max(...fall.steps.map((step) => Math.abs(step.value)), Number.MIN_VALUE);
+  const signed = (value: number) => `${value > 0 ? '+' : ''}${shown.format(value)} ${shown.unitName}`;
+  return (
+    <section className="panel difference" aria-label="Where the difference comes from">
+      <p>
+        <strong>{shown.label}</strong> {shown.format(fall.after)} {shown.unitName} against {shown.format(fall.before)} {shown.unitName}:{' '}
+        <span className={`delta ${delta > 0 ? 'worse' : delta < 0 ? 'better' : ''}`}>
+          {delta !== 0 && <Icon name={delta > 0 ? 'up' : 'down'} />}
+          {delta === 0 ? 'no difference' : `${signed(delta)} (${formatShare(delta / fall.before)}) ${delta > 0 ? 'worse' : 'better'}`}
+        </span>
+        {fall.steps.length > 0 && <span className="muted"> made of</span>}
+      </p>
+      <ul>
+        {fall.steps.map((step) => (
+          <li key={step.name}>
+            <span className="mono truncate" title={step.name}>{step.name}</span>
+            <span className="difference-track" aria-hidden="true">
+              <span className={step.value > 0 ? 'up' : 'down'} style={{ width: `${(Math.abs(step.value) / most) * 50}%` }} />
+            </span>
+            <span className={`number ${step.value > 0 ? 'bad' : 'good'}`}>{signed(step.value)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

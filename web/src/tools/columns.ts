@@ -125,6 +125,14 @@ function scaleOf(kind: ColumnKind, unit: string, max: number): Scaled | null {
   return null;
 }
 
+const programColumn = /^(program_id|hlo_module_id|programId)$/;
+
+// Programs are told apart by four hex digits of their id; the whole id is in the tooltip.
+export function programText(id: string): string {
+  if (!/^\d{5,20}$/.test(id)) return id;
+  return BigInt(id).toString(16).slice(-4);
+}
+
 function finite(value: Cell): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
@@ -142,10 +150,11 @@ export function presentColumn(table: ToolTable, index: number): ShownColumn {
     if (Math.abs(value) > max) max = Math.abs(value);
     if (!Number.isInteger(value)) whole = false;
   }
-  const label = shortLabels[column.id] ?? (cleanLabel(column.label) || column.id);
+  const label = column.short ?? shortLabels[column.id] ?? (cleanLabel(column.label) || column.id);
   const base = { column, index, label, max, empty };
   if (kind === 'text') {
-    return { ...base, kind, unitName: '', format: (value) => (value === null || value === '' ? unknown : String(value)), exact: (value) => (value === null ? '' : String(value)) };
+    const write = programColumn.test(column.id) ? programText : String;
+    return { ...base, kind, unitName: '', format: (value) => (value === null || value === '' ? unknown : write(String(value))), exact: (value) => (value === null ? '' : String(value)) };
   }
   if (kind === 'truth') {
     const word = (value: Cell) => (value === null ? unknown : value === true ? 'yes' : value === false ? 'no' : String(value));
@@ -192,6 +201,13 @@ export function presentColumns(table: ToolTable): ShownColumn[] {
 
 const numberWidthPx = 80;
 const truthWidthPx = 76;
+const barWidthPx = 124;
+
+// Shares are drawn as bars where they say how a whole is divided.
+export function isBar(shown: ShownColumn): boolean {
+  return shown.kind === 'share' && /percent|share|Percent/.test(shown.column.id) && !/cumul|stall|\.(absolute|relative|baseline)$/i.test(shown.column.id);
+}
+
 const narrowestTextPx = 72;
 const widestTextPx = 360;
 const letterPx = 7.2;
@@ -199,12 +215,13 @@ const sampledRows = 400; // Enough to know how wide a column of names is.
 
 export function naturalWidth(table: ToolTable, shown: ShownColumn): number {
   const header = headerOf(shown).length * 6.4 + 34;
+  if (shown.kind === 'share') return Math.min(160, Math.max(isBar(shown) ? barWidthPx : numberWidthPx, header));
   if (shown.kind === 'truth') return Math.min(150, Math.max(truthWidthPx, header));
   if (shown.kind !== 'text') return Math.min(160, Math.max(numberWidthPx, header));
   let letters = 0;
   for (const row of table.rows.slice(0, sampledRows)) {
     const value = row.cells[shown.index];
-    if (typeof value === 'string' && value.length > letters) letters = value.length;
+    if (typeof value === 'string' && value.length > letters) letters = programColumn.test(shown.column.id) ? 4 : value.length;
   }
   return Math.min(widestTextPx, Math.max(narrowestTextPx, header, letters * letterPx + (shown.column.id === 'category' ? 44 : 24)));
 }

@@ -5,7 +5,7 @@ import type { Cell, Column, Row, ToolTable } from './types';
 const additive = /^(occurrences|count|total_time|total_self_time|total_duration_us|total_self_time_percent|timeInMs|selfTimeInMs|timeInPercent|selfTimeInPercent|total_time_per_core|total_time_in_percentage|total_stall|net_tx_bytes|vdd_energy|device_total_self_time_percent|host_total_self_time_percent)$/;
 
 export function isAdditive(column: Column): boolean {
-  return column.type === 'number' && additive.test(column.id);
+  return column.type === 'number' && additive.test(column.id.replace(/\.(absolute|baseline)$/, ''));
 }
 
 export function weightColumn(table: ToolTable): number {

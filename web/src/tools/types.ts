@@ -32,6 +32,7 @@ export type ColumnType = 'string' | 'number' | 'boolean';
 export interface Column {
   readonly id: string;
   readonly label: string;
+  readonly short?: string; // For a header that must fit.
   readonly type: ColumnType;
   readonly unit: string; // "us", "bytes", "percent", ...; empty: none.
   readonly description: string;

@@ -41,7 +41,8 @@ export function useTableState(table: ToolTable, widthPx: number, preset: TablePr
   const filtered = useMemo(() => filterRows(table, filters, text), [table, filters, text]);
   const rows = useMemo(() => {
     const column = sort ? table.columns.findIndex((one) => one.id === sort.column) : -1;
-    return sortRows(filtered, column, sort?.descending ?? false);
+    // Differences are read by their size, whichever way they go.
+    return sortRows(filtered, column, sort?.descending ?? false, /\.(absolute|relative)$/.test(sort?.column ?? ''));
   }, [filtered, sort, table]);
 
   return {
