@@ -1,77 +1,14 @@
 // Drives the built console in Chromium against the mock server: pages, keys, captures, a lost connection, a base path,
 // wrong addresses, old XProf links, accessibility and size. `npm run flows` after `npm run build`.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { close, complete, Flows, partial, path, seriousFindings } from './flow-harness.mjs';
 
-const mockPath = fileURLToPath(new URL('./mock-server.mjs', import.meta.url));
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const complete = 'k3v0w9m2c4000';
-const partial = 'k3v0w9m2c4001';
-
-function startMock(...args) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [mockPath, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-    child.stdout.on('data', (chunk) => {
-      const found = /mock at (\S+)/.exec(String(chunk));
-      if (!found) return;
-      const stop = () =>
-        new Promise((done) => {
-          if (child.exitCode !== null || child.signalCode !== null) return done();
-          child.once('exit', done);
-          child.kill();
-        });
-      mocks.add(stop);
-      resolve({ url: found[1].replace(/\/$/, ''), port: new URL(found[1]).port, stop });
-    });
-    child.on('error', reject);
-  });
-}
-
-let browser;
-let mock;
-const mocks = new Set();
-const profileDir = mkdtempSync(join(tmpdir(), 'strobe-flows-'));
-
-before(async () => {
-  mock = await startMock();
-  browser = await chromium.launchPersistentContext(profileDir, {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    headless: true,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
-    viewport: { width: 1280, height: 800 },
-  });
-  browser.setDefaultTimeout(15_000);
-});
-after(async () => {
-  await browser.close();
-  for (const stop of mocks) await stop();
-  rmSync(profileDir, { recursive: true, force: true });
-});
-
-async function open(path, base = mock.url) {
-  const page = await browser.newPage();
-  page.faults = [];
-  page.foreign = [];
-  page.on('pageerror', (error) => page.faults.push(error.message));
-  page.on('console', (message) => message.type() === 'error' && !/^Failed to load resource/.test(message.text()) && page.faults.push(message.text()));
-  page.on('request', (request) => /^https?:/.test(request.url()) && new URL(request.url()).origin !== new URL(base).origin && page.foreign.push(request.url()));
-  await page.goto(base + path);
-  return page;
-}
-
-async function close(page) {
-  assert.deepEqual(page.faults, []);
-  assert.deepEqual(page.foreign, []);
-  await page.close();
-}
+const flows = new Flows();
+before(() => flows.start());
+after(() => flows.stop());
+const open = (where, base) => flows.open(where, base);
 
 function bytesOnTheWire(url) {
   return new Promise((resolve, reject) => {
@@ -82,8 +19,6 @@ function bytesOnTheWire(url) {
     }).on('error', reject);
   });
 }
-
-const path = (page) => new URL(page.url()).pathname + new URL(page.url()).search;
 
 test('the list is walked and opened by keys, tools by g and a letter, and Back returns', async () => {
   const page = await open('/');
@@ -120,14 +55,16 @@ test('the search is in the address and survives a reload', async () => {
   await close(page);
 });
 
-test('top operations sort and filter in the address, and open on the timeline', async () => {
+test('top operations sort and filter in the address, and lead over the drawer to the timeline', async () => {
   const page = await open(`/s/${complete}/overview`);
   await page.click('th.c-count button');
   await page.waitForURL('**/overview?sort=-count');
   const counts = await page.locator('td.c-count').allInnerTexts();
   const numbers = counts.map((text) => Number(text.replace(/,/g, '')));
   assert.deepEqual(numbers, [...numbers].sort((a, b) => b - a));
-  await page.click('td.c-name a >> nth=0');
+  await page.click('td.c-name a:has-text("fusion.3")');
+  await page.waitForURL(/op=\/fusion\.3/);
+  await page.click('[data-testid=drawer] a:has-text("Longest on the timeline")');
   await page.waitForURL(/timeline\?sel=\d+\.\d+\.\d+\.\d+/);
   await close(page);
 });
@@ -182,13 +119,13 @@ test('a capture can be cancelled, and a wrong target is refused in words', async
 });
 
 test('a lost server is told within two seconds, the page stays, and it comes back by itself', async () => {
-  let own = await startMock();
+  let own = await flows.startMock();
   const page = await open(`/s/${complete}/overview`, own.url);
   await page.waitForSelector('.topops tbody tr.link');
   await own.stop();
   await page.waitForSelector('.banner:has-text("No connection")', { timeout: 2500 });
   assert.ok((await page.locator('.topops tbody tr.link').count()) > 3);
-  own = await startMock('--port', own.port);
+  own = await flows.startMock('--port', own.port);
   await page.waitForSelector('.banner', { state: 'detached', timeout: 8000 });
   await page.close();
   await own.stop();
@@ -210,7 +147,7 @@ test("XProf's old links lead to the same session", async () => {
 });
 
 test('everything works under a prefix', async () => {
-  const own = await startMock('--base', '/a/b/');
+  const own = await flows.startMock('--base', '/a/b/');
   const page = await open('/', own.url);
   await page.waitForSelector('tbody tr.link');
   await page.click('tbody tr.link >> nth=1');
@@ -225,7 +162,7 @@ test('everything works under a prefix', async () => {
 });
 
 test('the empty list offers two ways to a first profile', async () => {
-  const own = await startMock('--empty');
+  const own = await flows.startMock('--empty');
   const page = await open('/', own.url);
   await page.waitForSelector('text=No profile here yet');
   await page.click('text=Capture a profile');
@@ -270,10 +207,7 @@ test('no serious finding of axe in any theme', async () => {
       await page.reload();
       await page.waitForSelector('tbody tr td');
       await page.waitForFunction(() => !document.querySelector('.skeleton'));
-      await page.evaluate(axeSource);
-      const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
-      const serious = violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${theme} ${where} ${one.id}: ${one.nodes.map((node) => `${node.target} ${node.failureSummary}`).slice(0, 3).join(' | ')}`);
-      assert.deepEqual(serious, []);
+      assert.deepEqual(await seriousFindings(page, `${theme} ${where}`), []);
       await close(page);
     }
   }
@@ -284,7 +218,7 @@ test('no page scrolls sideways from 1024 to 2560 px', async () => {
   for (const width of [1024, 1280, 1600, 2560]) {
     await page.setViewportSize({ width, height: 900 });
     for (const where of ['/', `/s/${partial}/overview`, `/s/${complete}/files`]) {
-      await page.goto(mock.url + where);
+      await page.goto(flows.mock.url + where);
       await page.waitForSelector('tbody tr td');
       const over = await page.evaluate(() => {
         const box = document.querySelector('.page');
@@ -297,10 +231,10 @@ test('no page scrolls sideways from 1024 to 2560 px', async () => {
 });
 
 test('the first visit stays within its weight', async () => {
-  const page = await browser.newPage();
+  const page = await flows.browser.newPage();
   const urls = new Set();
   page.on('request', (request) => urls.add(request.url()));
-  await page.goto(mock.url + '/');
+  await page.goto(flows.mock.url + '/');
   await page.waitForSelector('tbody tr.link');
   await page.waitForLoadState('networkidle').catch(() => undefined);
   const sizes = { code: 0, fonts: 0 };
