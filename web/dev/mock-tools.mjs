@@ -282,10 +282,14 @@ function graph(options) {
   return { text: moduleText(), text_type: 'text/plain' };
 }
 
+const counterTables = new Map();
+
 function counters(session) {
+  if (counterTables.has(session.id)) return counterTables.get(session.id);
   const random = randomFrom(session.seed);
   const rows = Array.from({ length: 100_000 }, (_, i) => [session.hosts[0] ?? '', i % 4, `counter_${String(i).padStart(6, '0')}_${['issued', 'stalled', 'bytes', 'cycles'][i % 4]}`, { value: Math.floor(random() * 1e9), text: '0x' + i.toString(16) }, ['tensor core', 'memory'][i % 2]]);
-  return { tables: [table('perf_counters', 'Counters', [col('host', 'Host', 'string'), col('chip', 'Chip', 'number', 'count'), col('counter', 'Counter', 'string'), col('value', 'Value (Hex)', 'number', 'count'), col('set', 'Set', 'string')], rows)] };
+  counterTables.set(session.id, { tables: [table('perf_counters', 'Counters', [col('host', 'Host', 'string'), col('chip', 'Chip', 'number', 'count'), col('counter', 'Counter', 'string'), col('value', 'Value (Hex)', 'number', 'count'), col('set', 'Set', 'string')], rows)] });
+  return counterTables.get(session.id);
 }
 
 const answers = { overview_page: overviewPage, op_profile: opProfile, hlo_stats: hloStats, framework_op_stats: frameworkStats, kernel_stats: (session) => (session.kind === 'GPU' ? kernels(session) : { tables: [{ ...kernels(session).tables[0], rows: [], subjects: [] }] }), memory_profile: memoryProfile, memory_viewer: memoryViewer, roofline_model: roofline, input_pipeline_analyzer: inputPipeline, perf_counters: counters };

@@ -67,7 +67,7 @@ function Baseline({ sessionId, detail, baseline }: { sessionId: string; detail: 
   const label = baseline === null ? 'none' : named.value ? sessionLabel(named.value.name) : named.error ? 'not found' : '…';
   return (
     <Menu
-      label={`Baseline: ${label}`}
+      label={`Baseline ${label}`}
       title={keyHint('context.baseline')}
       className={baseline ? 'button small context-choice set' : 'button plain small context-choice'}
       onOpen={load}
@@ -134,7 +134,7 @@ function Hosts({ hosts, chosen }: { hosts: readonly string[]; chosen: string | n
   if (hosts.length === 0) return null;
   return (
     <Menu
-      label={`Hosts: ${label}`}
+      label={`Hosts ${label}`}
       title={keyHint('context.hosts')}
       className={all ? 'button plain small context-choice' : 'button small context-choice set'}
       button={

@@ -78,7 +78,9 @@ function KnownTool({ tool }: { tool: ToolInfo }) {
   const query = useHostQuery(tool, options);
   const plugin = plugins[tool.id];
   const answer = useToolAnswer(plugin?.asksItself ? null : tool.id, query);
-  const drawer = useUrlKey('op') !== null || useUrlKey('row') !== null;
+  const op = useUrlKey('op');
+  const row = useUrlKey('row');
+  const drawer = op !== null || row !== null;
   const Body = plugin?.body;
   const props: ToolBodyProps = { sessionId, tool, query, answer: answer.value, options };
   return (

@@ -101,7 +101,7 @@ function ModuleMenu({ modules, peaks, chosen, onChoose }: { modules: readonly Hl
   const sorted = [...modules].sort((a, b) => (peaks.get(b.full) ?? -1) - (peaks.get(a.full) ?? -1));
   return (
     <Menu
-      label={`Program: ${chosen ? moduleLabel(chosen) : 'none'}`}
+      label={`Program ${chosen ? moduleLabel(chosen) : 'none yet'}`}
       className="button context-choice"
       button={
         <>
