@@ -89,14 +89,16 @@ export function RooflineChart({ device, memory, points, faint, selected, box, on
           }
           setAt(nearest(points, px, py, (point) => x(point.x), (point) => y(point.y), radius));
         }}
-        onPointerUp={() => {
+        onPointerUp={(event) => {
           down.current = null;
+          const frame = event.currentTarget.getBoundingClientRect();
+          const hit = nearest(points, event.clientX - frame.left, event.clientY - frame.top, (point) => x(point.x), (point) => y(point.y), radius);
           if (drag) {
             const xs = [x.invert(drag.x0), x.invert(drag.x1)].sort((a, b) => a - b) as [number, number];
             const ys = [y.invert(drag.y0), y.invert(drag.y1)].sort((a, b) => a - b) as [number, number];
             setDrag(null);
             onBox({ x: { min: xs[0], max: xs[1] }, y: { min: ys[0], max: ys[1] } });
-          } else if (current) onSelect(current);
+          } else if (hit !== null) onSelect(points[hit]!);
         }}
         onPointerLeave={() => !drag && setAt(null)}
       >

@@ -73,7 +73,7 @@ function Baseline({ sessionId, detail, baseline }: { sessionId: string; detail: 
       onOpen={load}
       button={
         <>
-          <span className="muted">Baseline</span>
+          <span className="muted">Baseline</span>{' '}
           <span className="truncate">{label}</span>
           <Icon name="chevron" />
         </>
@@ -139,7 +139,7 @@ function Hosts({ hosts, chosen }: { hosts: readonly string[]; chosen: string | n
       className={all ? 'button plain small context-choice' : 'button small context-choice set'}
       button={
         <>
-          <span className="muted">Hosts</span>
+          <span className="muted">Hosts</span>{' '}
           <span className="truncate">{label}</span>
           <Icon name="chevron" />
         </>

@@ -92,7 +92,7 @@ function ModuleChoice({ modules, times, chosen, wanted }: { modules: readonly Hl
   const sorted = [...modules].sort((a, b) => (shares.get(b.id) ?? 0) - (shares.get(a.id) ?? 0));
   const label = chosen ? moduleLabel(chosen) : (wanted ?? 'none');
   return (
-    <Menu label={`Module ${label}`} className="button context-choice" button={<><span className="muted">Module</span><span className="mono truncate">{label}</span><Icon name="chevron" /></>}>
+    <Menu label={`Module ${label}`} className="button context-choice" button={<><span className="muted">Module</span>{' '}<span className="mono truncate">{label}</span><Icon name="chevron" /></>}>
       {(close) => (
         <>
           <div className="menu-title label">{plural(modules.length, 'module')}, by device time</div>

@@ -105,7 +105,7 @@ function ModuleMenu({ modules, peaks, chosen, onChoose }: { modules: readonly Hl
       className="button context-choice"
       button={
         <>
-          <span className="muted">Program</span>
+          <span className="muted">Program</span>{' '}
           <span className="truncate mono">{chosen ? moduleLabel(chosen) : 'none yet'}</span>
           <Icon name="chevron" />
         </>
