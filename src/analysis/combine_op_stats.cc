@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "src/analysis/step_alignment.h"
 
@@ -68,6 +69,7 @@ void CombineSteps(const std::vector<const OpStats*>& hosts, OpStats* all) {
   for (size_t h = 0; h < workers.size(); ++h) {
     if (workers[h] != nullptr) steps.use_incomplete_step |= workers[h]->use_incomplete_step;
   }
+  all->has_complete_steps = true;
   OpMetricsCombiner complete(&all->complete_steps_ops);
   for (size_t i = 0; i < alignment.step_count; ++i) {
     Step& step = steps.steps[i];
@@ -114,7 +116,7 @@ void CombinePerf(const PerfEnv& from, PerfEnv* into) {
 }
 
 void CombineCounters(const std::vector<const OpStats*>& hosts, CounterAverages* all) {
-  const auto mean = [&](std::optional<double> CounterAverages::*member) -> std::optional<double> {
+  const auto mean = [&](std::optional<double> CounterAverages::* member) -> std::optional<double> {
     double sum = 0;
     bool any = false;
     for (const OpStats* host : hosts) {
@@ -136,12 +138,21 @@ void Append(const std::vector<std::string>& from, std::vector<std::string>* into
   into->insert(into->end(), from.begin(), from.end());
 }
 
+// Everything that tells kernels apart but their times.
+auto IdentityOf(const KernelReport& kernel) {
+  return std::tie(kernel.name, kernel.grid_dim[0], kernel.grid_dim[1], kernel.grid_dim[2],
+                  kernel.block_dim[0], kernel.block_dim[1], kernel.block_dim[2],
+                  kernel.registers_per_thread, kernel.static_shmem_bytes,
+                  kernel.dynamic_shmem_bytes, kernel.uses_tensor_core,
+                  kernel.is_op_tensor_core_eligible, kernel.op_name);
+}
+
 void KeepHeaviestKernels(std::vector<KernelReport>* kernels) {
-  std::ranges::stable_sort(*kernels, [](const KernelReport& left, const KernelReport& right) {
+  std::ranges::sort(*kernels, [](const KernelReport& left, const KernelReport& right) {
     if (left.total_duration_ns != right.total_duration_ns) {
       return left.total_duration_ns > right.total_duration_ns;
     }
-    return left.name < right.name;
+    return IdentityOf(left) < IdentityOf(right);
   });
   if (kernels->size() > OpStats::kMaxKernels) kernels->resize(OpStats::kMaxKernels);
 }

@@ -39,39 +39,69 @@ struct Tracker {
     active.insert(active.end(), other.active.begin(), other.active.end());
   }
 
-  DutyCycle Total() {
-    DutyCycle duty;
-    if (first_ps > last_ps) return duty;
+  void AddTotal(uint64_t* busy_sum_ps, uint64_t* idle_sum_ps) {
+    if (first_ps > last_ps) return;
+    uint64_t busy_ps = 0;
     std::ranges::sort(active, {}, &Stretch::start_ps);
     int64_t reached = std::numeric_limits<int64_t>::min();
     for (const Stretch& stretch : active) {
       const int64_t from = std::max(stretch.start_ps, reached);
       if (stretch.end_ps <= from) continue;
-      duty.busy_ps += static_cast<uint64_t>(stretch.end_ps - from);
+      busy_ps += static_cast<uint64_t>(stretch.end_ps - from);
       reached = stretch.end_ps;
     }
-    duty.idle_ps = static_cast<uint64_t>(last_ps - first_ps) - duty.busy_ps;
-    return duty;
+    *busy_sum_ps += busy_ps;
+    *idle_sum_ps += static_cast<uint64_t>(last_ps - first_ps) - busy_ps;
   }
 };
 
-// By metadata entry: 1 when its category is off duty.
-std::vector<uint8_t> OffDutyEntries(const xplane::ProfileFile& file, size_t plane) {
+// The plain duty cycle, and the one of high confidence.
+struct Trackers {
+  Tracker plain;
+  Tracker confident;
+
+  void AddAll(const Trackers& other) {
+    plain.AddAll(other.plain);
+    confident.AddAll(other.confident);
+  }
+  void AddTotal(DutyCycle* duty) {
+    plain.AddTotal(&duty->busy_ps, &duty->idle_ps);
+    confident.AddTotal(&duty->busy_high_confidence_ps, &duty->idle_high_confidence_ps);
+  }
+};
+
+enum Duty : uint8_t { kOnDuty, kOffDuty, kUncertain };
+
+bool IsUncertain(const std::vector<xplane::Stat>& stats) {
+  const auto is_zero = [&](std::string_view name) {
+    const xplane::Stat* stat = FindStat(stats, name);
+    return stat == nullptr || stat->IntOrUint() == 0;
+  };
+  return is_zero("flops") && is_zero("model_flops") && is_zero("uses_ici");
+}
+
+// By metadata entry.
+std::vector<uint8_t> DutyOfEntries(const xplane::ProfileFile& file, size_t plane) {
   const size_t count = file.planes()[plane].event_metadata.size();
-  std::vector<uint8_t> off(count, 0);
+  std::vector<uint8_t> duty(count, kOnDuty);
   for (uint32_t entry = 0; entry + 1 < count; ++entry) {
     const std::vector<xplane::Stat> stats = file.MetadataStats(plane, entry);
     const xplane::Stat* category = FindStat(stats, "hlo_category");
-    off[entry] = category != nullptr && IsOffDutyCategory(category->text);
+    if (category == nullptr) continue;
+    if (IsOffDutyCategory(category->text)) duty[entry] = kOffDuty;
+    if (category->text == "custom-call" && IsUncertain(stats)) duty[entry] = kUncertain;
   }
-  return off;
+  return duty;
 }
 
-void AddLine(const xplane::LineColumns& line, bool active, const std::vector<uint8_t>* off,
-             Tracker* tracker) {
+void AddLine(const xplane::LineColumns& line, bool active, const std::vector<uint8_t>* duty,
+             Trackers* trackers) {
   ForEachInOrder(line, [&](uint32_t event) {
-    const bool on_duty = active && (off == nullptr || (*off)[line.name[event]] == 0);
-    tracker->Add(line.start_ps[event], EventEnd(line, event), on_duty);
+    const uint8_t of_op = duty == nullptr ? uint8_t{kOnDuty} : (*duty)[line.name[event]];
+    const int64_t start_ps = line.start_ps[event];
+    const int64_t end_ps = EventEnd(line, event);
+    trackers->plain.Add(start_ps, end_ps, active && of_op != kOffDuty);
+    trackers->confident.Add(start_ps, end_ps, active && of_op == kOnDuty);
   });
 }
 
@@ -87,36 +117,31 @@ bool IsOffDutyCategory(std::string_view category) {
 Result<DutyCycle> DutyCycleOf(const PreparedHost& host, std::span<const size_t> planes,
                               const std::map<uint32_t, CoreDetails>& cores,
                               const CancelToken& cancel) {
-  std::map<uint32_t, Tracker> chips;
-  std::vector<Tracker> alone;
+  std::map<uint32_t, Trackers> chips;
+  std::vector<Trackers> alone;
   for (const size_t plane : planes) {
     STROBE_RETURN_IF_ERROR(cancel.Check());
-    Tracker tracker;
+    Trackers trackers;
     const xplane::Plane& described = host.file().planes()[plane];
     for (size_t l = 0; l < described.lines.size(); ++l) {
       const std::string_view name = described.lines[l].name;
       const bool ops = name == "XLA Ops";
       const bool sparse_ops = name == "Sparse Core Ops";
       if (!ops && !sparse_ops && name != "XLA Modules" && name != "Sparse Core Modules") continue;
-      const std::vector<uint8_t> off =
-          ops ? OffDutyEntries(host.file(), plane) : std::vector<uint8_t>();
-      AddLine(host.file().Line(plane, l), ops || sparse_ops, ops ? &off : nullptr, &tracker);
+      const std::vector<uint8_t> duty =
+          ops ? DutyOfEntries(host.file(), plane) : std::vector<uint8_t>();
+      AddLine(host.file().Line(plane, l), ops || sparse_ops, ops ? &duty : nullptr, &trackers);
     }
     const auto core = cores.find(static_cast<uint32_t>(described.id));
     if (core == cores.end()) {
-      alone.push_back(std::move(tracker));
+      alone.push_back(std::move(trackers));
     } else {
-      chips[core->second.local_chip_id].AddAll(tracker);
+      chips[core->second.local_chip_id].AddAll(trackers);
     }
   }
   DutyCycle all;
-  const auto add = [&all](Tracker& tracker) {
-    const DutyCycle duty = tracker.Total();
-    all.busy_ps += duty.busy_ps;
-    all.idle_ps += duty.idle_ps;
-  };
-  for (auto& [chip, tracker] : chips) add(tracker);
-  for (Tracker& tracker : alone) add(tracker);
+  for (auto& [chip, trackers] : chips) trackers.AddTotal(&all);
+  for (Trackers& trackers : alone) trackers.AddTotal(&all);
   return all;
 }
 

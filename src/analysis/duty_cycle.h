@@ -24,6 +24,9 @@ namespace strobe::analysis {
 struct DutyCycle {
   uint64_t busy_ps = 0;
   uint64_t idle_ps = 0;
+  // Where custom calls whose metadata knows neither flops nor the use of ICI count as idle.
+  uint64_t busy_high_confidence_ps = 0;
+  uint64_t idle_high_confidence_ps = 0;
 };
 
 // Categories of ops during which the core computes nothing.

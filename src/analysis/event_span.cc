@@ -67,10 +67,10 @@ void Sweep(const std::vector<EventSpan>& spans, Visit visit) {
 
 std::string_view EventTypeName(EventType type) {
   static constexpr std::string_view kNames[kEventTypes] = {
-      "UNKNOWN_TIME",         "HOST_COMPUTE",        "HOST_PREPROCESS",    "HOST_POSTPROCESS",
-      "HOST_BATCH_FORMATION", "HOST_RUNTIME",        "HOST_COMPILE",       "HOST_TO_HOST",
-      "HOST_TO_DEVICE",       "HOST_PREPARE",        "DEVICE_COLLECTIVES", "HOST_WAIT_INPUT",
-      "DEVICE_TO_DEVICE",     "DEVICE_TO_HOST",      "DEVICE_COMPUTE_32",  "DEVICE_COMPUTE_16",
+      "UNKNOWN_TIME",         "HOST_COMPUTE",    "HOST_PREPROCESS",    "HOST_POSTPROCESS",
+      "HOST_BATCH_FORMATION", "HOST_RUNTIME",    "HOST_COMPILE",       "HOST_TO_HOST",
+      "HOST_TO_DEVICE",       "HOST_PREPARE",    "DEVICE_COLLECTIVES", "HOST_WAIT_INPUT",
+      "DEVICE_TO_DEVICE",     "DEVICE_TO_HOST",  "DEVICE_COMPUTE_32",  "DEVICE_COMPUTE_16",
       "DEVICE_WAIT_DEVICE",   "DEVICE_WAIT_HOST"};
   return kNames[static_cast<size_t>(type)];
 }
@@ -88,8 +88,7 @@ std::vector<EventSpan> ToExclusive(const std::vector<EventSpan>& spans) {
   return pieces;
 }
 
-ExclusiveTimes SumExclusive(const std::vector<EventSpan>& spans, int64_t begin_ps,
-                            int64_t end_ps) {
+ExclusiveTimes SumExclusive(const std::vector<EventSpan>& spans, int64_t begin_ps, int64_t end_ps) {
   ExclusiveTimes times;
   Sweep(spans, [&](uint8_t type, int64_t from_ps, int64_t to_ps) {
     times.present[type] = true;

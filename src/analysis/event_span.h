@@ -1,12 +1,12 @@
 // Which kind of work owns each instant when kinds overlap: the kind of highest priority does.
 //
-//   std::vector<EventSpan> spans = {{EventType::kHostCompute, 0, 10}, {EventType::kHostToDevice, 2, 4}};
-//   const ExclusiveTimes times = SumExclusive(&spans, /*begin_ps=*/0, /*end_ps=*/8);
+//   std::vector<EventSpan> spans = {{EventType::kHostCompute, 0, 10}, {EventType::kHostToDevice, 2,
+//   4}}; const ExclusiveTimes times = SumExclusive(&spans, /*begin_ps=*/0, /*end_ps=*/8);
 //   // inside [0, 8): kHostCompute 6, kHostToDevice 2
 //
-// The rules are XProf's (its event types and their order, its sweep over boundaries), including what
-// it makes of spans without length: at one instant ends come before starts, so a span that ends
-// where it starts leaves its type on top until a span of that type really ends.
+// The rules are XProf's (its event types and their order, its sweep over boundaries), including
+// what it makes of spans without length: at one instant ends come before starts, so a span that
+// ends where it starts leaves its type on top until a span of that type really ends.
 //
 // Cost: one sort of the boundaries. Memory: 24 B a boundary.
 #pragma once

@@ -77,6 +77,8 @@ void OpMetricsCombiner::Add(const OpMetricsDb& from, bool add_cores) {
   into_->normalized_total_op_time_ps += from.normalized_total_op_time_ps;
   into_->idle_time_ps += from.idle_time_ps;
   into_->busy_time_ps += from.busy_time_ps;
+  into_->idle_time_high_confidence_ps += from.idle_time_high_confidence_ps;
+  into_->busy_time_high_confidence_ps += from.busy_time_high_confidence_ps;
   into_->host_infeed_enqueue_duration_ps += from.host_infeed_enqueue_duration_ps;
   into_->host_infeed_enqueue_start_difference_ps += from.host_infeed_enqueue_start_difference_ps;
   into_->precision.compute_16bit_ps += from.precision.compute_16bit_ps;

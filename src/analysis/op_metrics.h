@@ -79,6 +79,9 @@ struct OpMetricsDb {
   uint64_t normalized_total_op_time_ps = 0;
   uint64_t idle_time_ps = 0;
   uint64_t busy_time_ps = 0;
+  // The same where custom calls of which no flops are known count as idle.
+  uint64_t idle_time_high_confidence_ps = 0;
+  uint64_t busy_time_high_confidence_ps = 0;
   uint64_t host_infeed_enqueue_duration_ps = 0;          // total_host_infeed_enq_duration_ps
   uint64_t host_infeed_enqueue_start_difference_ps = 0;  // ..._start_timestamp_ps_diff
   PrecisionStats precision;

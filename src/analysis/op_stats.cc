@@ -30,6 +30,8 @@ Status AddTpu(const PreparedHost& host, OpStats* stats, const CancelToken& cance
   STROBE_ASSIGN_OR_RETURN(const DutyCycle duty, DutyCycleOf(host, planes, stats->cores, cancel));
   stats->device_ops.busy_time_ps = duty.busy_ps;
   stats->device_ops.idle_time_ps = duty.idle_ps;
+  stats->device_ops.busy_time_high_confidence_ps = duty.busy_high_confidence_ps;
+  stats->device_ops.idle_time_high_confidence_ps = duty.idle_high_confidence_ps;
   stats->has_complete_steps = true;
   stats->complete_steps_ops = CompleteStepsOps(stats->steps);
   return OkStatus();
@@ -77,8 +79,8 @@ Result<OpStats> MakeOpStats(const PreparedHost& host, const hlo::ModuleSet& modu
   HloOps ops(modules, is_gpu ? HloOps::kWithCost : HloOps::kWithoutCost);
   STROBE_ASSIGN_OR_RETURN(const std::vector<DevicePlaneMetrics> devices,
                           MakeDevicePlaneMetrics(host, &ops, cancel));
-  AddDevices(devices, &ops, &stats);
   STROBE_ASSIGN_OR_RETURN(stats.steps, MakeStepDatabase(host, devices, cancel));
+  AddDevices(devices, &ops, &stats);
   stats.device_ops.precision = stats.steps.precision;
   const bool is_tpu = !devices.empty() && devices[0].kind != DeviceKind::kGpu;
   if (is_tpu) {

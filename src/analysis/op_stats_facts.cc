@@ -115,7 +115,7 @@ PerfEnv PerfEnvOf(const xplane::ProfileFile& file) {
 std::map<uint32_t, CoreDetails> CoresOf(const xplane::ProfileFile& file) {
   std::map<uint32_t, CoreDetails> cores;
   const std::string hostname = HostnameOf(file);
-  if (PlanesWithPrefix(file, kTpuPrefix).empty()) cores[0].hostname = hostname;
+  if (PlanesWithPrefix(file, kTpuPrefix).empty()) cores[kGenericCore].hostname = hostname;
   for (const size_t plane : DevicePlanesOf(file)) {
     const std::vector<xplane::Stat> stats = file.PlaneStats(plane);
     const xplane::Stat* details = FindStat(stats, "core_details");

@@ -18,7 +18,7 @@ namespace strobe::analysis {
 // Without is_training.
 RunEnvironment RunEnvironmentOf(const xplane::ProfileFile& file);
 PerfEnv PerfEnvOf(const xplane::ProfileFile& file);
-// By plane id; a host with GPUs, or without devices, has one unnamed core 0.
+// By plane id; a host with GPUs, or without devices, has one unnamed core, kGenericCore.
 std::map<uint32_t, CoreDetails> CoresOf(const xplane::ProfileFile& file);
 std::map<uint64_t, std::string> ProgramNamesOf(const hlo::ModuleSet& modules);
 Diagnostics DiagnosticsOf(const xplane::ProfileFile& file);

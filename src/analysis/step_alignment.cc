@@ -40,8 +40,9 @@ HostSteps SpansOf(size_t host, const StepDatabase& database, int64_t shift_ps) {
   for (const Step& step : database.steps) {
     const Span& span = steps.spans.emplace_back(SpanOf(step, shift_ps));
     if (span.empty()) continue;
-    all = all.empty() ? span : Span{std::min(all.begin_ps, span.begin_ps),
-                                    std::max(all.end_ps, span.end_ps)};
+    all = all.empty()
+              ? span
+              : Span{std::min(all.begin_ps, span.begin_ps), std::max(all.end_ps, span.end_ps)};
   }
   steps.length_ps = static_cast<uint64_t>(all.end_ps - all.begin_ps);
   return steps;
@@ -97,8 +98,8 @@ struct Placement {
 Placement PlaceOnChief(const HostSteps& host, const HostSteps& chief) {
   if (host.host == chief.host) return {0, 0, chief.spans.size()};
   if (host.spans.empty()) return {};
-  const int64_t move = BestMove(OverlapByMove(host.spans, chief.spans), host.spans.size(),
-                                chief.spans.size());
+  const int64_t move =
+      BestMove(OverlapByMove(host.spans, chief.spans), host.spans.size(), chief.spans.size());
   Placement placement;
   placement.host_begin = move < 0 ? static_cast<size_t>(-move) : 0;
   placement.chief_begin = move < 0 ? 0 : static_cast<size_t>(move);

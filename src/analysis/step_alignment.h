@@ -2,7 +2,8 @@
 //
 //   const StepAlignment alignment = AlignSteps({&host0.steps, &host1.steps});
 //   for (size_t i = 0; i < alignment.step_count; ++i)
-//     Same(host0.steps.steps[alignment.first_step[0] + i], host1.steps.steps[alignment.first_step[1] + i]);
+//     Same(host0.steps.steps[alignment.first_step[0] + i],
+//     host1.steps.steps[alignment.first_step[1] + i]);
 //
 // As XProf intersects steps: the host whose steps span the least time is the chief; each other host
 // is moved by whole steps to where its steps overlap the chief's most (moves forward are tried

@@ -8,9 +8,6 @@
 namespace strobe::analysis {
 namespace {
 
-// GPU and CPU: everything of a step is told under one core.
-constexpr uint32_t kGenericCore = 1;
-
 bool HasInfeed(const std::vector<DevicePlaneMetrics>& devices) {
   for (const DevicePlaneMetrics& device : devices) {
     for (const OpMetrics& op : device.whole.ops) {
@@ -60,8 +57,8 @@ Step MakeTpuStep(int64_t number, StepRecord* record) {
 }
 
 // False: nothing was computed in the step, so it is left out.
-bool MakeGenericStep(int64_t number, bool has_device, StepRecord* record,
-                     PrecisionStats* precision, Step* step) {
+bool MakeGenericStep(int64_t number, bool has_device, StepRecord* record, PrecisionStats* precision,
+                     Step* step) {
   const StepSpan time = record->StepTime();
   const ExclusiveTimes times = SumExclusive(record->spans, time.begin_ps, time.end_ps);
   const auto at = [](EventType type) { return static_cast<size_t>(type); };

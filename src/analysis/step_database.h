@@ -71,6 +71,8 @@ struct Step {
   std::shared_ptr<OpMetricsDb> ops;  // of all cores in this step; null: none
 };
 
+// The one core under which a GPU or CPU host tells its steps.
+inline constexpr uint32_t kGenericCore = 1;
 // SparseCore planes count from here (XProf's kSparseCoreIndexStart).
 inline constexpr uint32_t kSparseCoreIndexStart = 1'000'000;
 

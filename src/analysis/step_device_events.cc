@@ -151,8 +151,7 @@ void AddAllReduces(const PreparedHost& host, size_t plane, size_t line_index, ui
   const ProfileFile& file = host.file();
   const std::vector<Stat> ids = ColumnIfKnown(file, plane, line_index, "all_reduce_unique_id");
   if (ids.empty()) return;
-  const std::vector<Stat> durations =
-      ColumnIfKnown(file, plane, line_index, "device_duration_ps");
+  const std::vector<Stat> durations = ColumnIfKnown(file, plane, line_index, "device_duration_ps");
   const LineColumns& line = file.Line(plane, line_index);
   const std::vector<xplane::EventMetadata>& names = file.planes()[plane].event_metadata;
   std::map<uint32_t, uint64_t> size_by_name;
@@ -166,8 +165,7 @@ void AddAllReduces(const PreparedHost& host, size_t plane, size_t line_index, ui
       const Stat* bytes = FindStat(stats, "bytes_accessed");
       if (bytes != nullptr) size->second = static_cast<uint64_t>(bytes->IntOrUint());
     }
-    const int64_t duration_ps =
-        Has(durations, e) ? durations[e].IntOrUint() : line.duration_ps[e];
+    const int64_t duration_ps = Has(durations, e) ? durations[e].IntOrUint() : line.duration_ps[e];
     (*records)[group].all_reduces[core].push_back(
         {.id = static_cast<uint64_t>(ids[e].IntOrUint()),
          .name = std::string(names[name].label()),

@@ -38,11 +38,10 @@ bool IsInfeedEnqueue(std::string_view name) {
   if (!type.starts_with("InfeedEnqueue")) return false;
   const bool type_fits =
       std::ranges::all_of(type, [](char c) { return IsWordCharacter(c) || c == '_'; });
-  const bool name_fits = (IsWordCharacter(op[0]) || op[0] == '.') &&
-                         std::ranges::all_of(op, [](char c) {
-                           return IsWordCharacter(c) ||
-                                  std::string_view("_.\\/>-").find(c) != std::string_view::npos;
-                         });
+  const bool name_fits =
+      (IsWordCharacter(op[0]) || op[0] == '.') && std::ranges::all_of(op, [](char c) {
+        return IsWordCharacter(c) || std::string_view("_.\\/>-").find(c) != std::string_view::npos;
+      });
   return type_fits && name_fits;
 }
 
@@ -100,8 +99,8 @@ class RecordLookup {
 
 // Stages of a tf.data pipeline on one host plane.
 struct PipelineStages {
-  bool any = false;                                  // the plane knows _ipl_stage_name
-  std::set<std::pair<int64_t, int64_t>> producers;   // (_pt, _p)
+  bool any = false;                                 // the plane knows _ipl_stage_name
+  std::set<std::pair<int64_t, int64_t>> producers;  // (_pt, _p)
 };
 
 PipelineStages StagesOf(const ProfileFile& file, size_t plane) {
@@ -157,8 +156,6 @@ class HostLinePass {
                const std::vector<NameKind>& kinds, const PipelineStages& stages,
                StepRecords* records)
       : file_(host.file()),
-        plane_(plane),
-        line_index_(line),
         prepared_(host.planes()[plane].lines[line]),
         columns_(host.file().Line(plane, line)),
         spans_(spans),
@@ -269,8 +266,6 @@ class HostLinePass {
   }
 
   const ProfileFile& file_;
-  const size_t plane_;
-  const size_t line_index_;
   const PreparedLine& prepared_;
   const LineColumns& columns_;
   const HostSpans spans_;
@@ -301,9 +296,8 @@ EventType ClassifyGpuEvent(std::string_view name, std::string_view tensor_shapes
   const EventType copy = CopyType(name);
   if (copy != EventType::kUnknown && copy != EventType::kHostToHost) return copy;
   if (StartsWithNoCase(name, "nccl")) return EventType::kDeviceCollectives;
-  const bool is_16bit = tensor_shapes.empty()
-                            ? Contains(name, "half") || Contains(name, "fp16")
-                            : Contains(tensor_shapes, "half");
+  const bool is_16bit = tensor_shapes.empty() ? Contains(name, "half") || Contains(name, "fp16")
+                                              : Contains(tensor_shapes, "half");
   return is_16bit ? EventType::kDeviceCompute16 : EventType::kDeviceCompute32;
 }
 

@@ -25,17 +25,17 @@ namespace strobe::analysis {
 struct TpuCoreBreakdown {
   uint64_t infeed_ps = 0;
   uint64_t outfeed_ps = 0;
-  uint64_t scv0_wait_ps = 0;       // SparseCoreV0: the transform is taken out
+  uint64_t scv0_wait_ps = 0;  // SparseCoreV0: the transform is taken out
   uint64_t scv0_transform_ps = 0;
   uint64_t scv0_outfeed_ps = 0;
-  uint64_t all_reduce_ps = 0;      // all-reduce, all-reduce fusion, all-to-all
+  uint64_t all_reduce_ps = 0;  // all-reduce, all-reduce fusion, all-to-all
   uint64_t send_ps = 0;
   uint64_t recv_ps = 0;
   uint64_t host_send_ps = 0;
   uint64_t host_recv_ps = 0;
   uint64_t megacore_fusion_ps = 0;
   uint64_t idle_ps = 0;
-  uint64_t busy_ps = 0;            // neither idle nor waiting for the host or the other half
+  uint64_t busy_ps = 0;  // neither idle nor waiting for the host or the other half
 };
 
 TpuCoreBreakdown BreakDownTpuCore(const CoreStep& core);

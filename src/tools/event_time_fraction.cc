@@ -40,8 +40,7 @@ DeviceKind KindOf(std::string_view plane_name) {
                                                                   : DeviceKind::kSparseCore;
 }
 
-void AddPlane(const PreparedHost& host, size_t p, std::string_view event_name,
-              StepShares* shares) {
+void AddPlane(const PreparedHost& host, size_t p, std::string_view event_name, StepShares* shares) {
   const xplane::Plane& plane = host.file().planes()[p];
   bool any = false;
   const std::vector<uint8_t> marked = NamesWith(plane, event_name, &any);

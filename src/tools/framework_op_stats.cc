@@ -76,37 +76,6 @@ void AddColumns(bool is_gpu, Table* table) {
   table->AddColumn(Text("eager", "Execution mode", "Eager: op by op; Function: compiled."));
 }
 
-// Device ops by framework op.
-OpMetricsDb GroupByFrameworkOp(const OpMetricsDb& device) {
-  OpMetricsDb grouped;
-  std::map<std::string, size_t, std::less<>> places;
-  for (const OpMetrics& op : device.ops) {
-    std::string_view name = op.name;
-    std::string_view type;
-    if (op.category == kIdle) {
-      name = type = kIdle;
-    } else if (!op.provenance.empty()) {
-      const analysis::FrameworkOp framework = analysis::ParseFrameworkOp(op.provenance);
-      name = framework.name;
-      type = framework.type;
-    }
-    const auto [place, is_new] = places.try_emplace(std::string(name), grouped.ops.size());
-    if (is_new) grouped.ops.emplace_back().name = name;
-    OpMetrics& into = grouped.ops[place->second];
-    if (into.category.empty()) into.category = type.empty() ? "Unknown" : std::string(type);
-    into.is_eager = op.is_eager;
-    into.occurrences = std::max(into.occurrences, op.occurrences);
-    into.time_ps += op.time_ps;
-    into.self_time_ps += op.self_time_ps;
-    into.flops += op.flops;
-    into.model_flops += op.model_flops;
-    into.bytes_accessed += op.bytes_accessed;
-  }
-  grouped.total_op_time_ps = device.total_op_time_ps;
-  grouped.total_time_ps = device.total_time_ps;
-  return grouped;
-}
-
 // Share of the time of an op's kernels that is spent in such as use matrix units.
 std::map<std::string_view, double> TensorCoreShares(const OpStats& stats) {
   struct Times {
@@ -220,6 +189,36 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 }
 
 }  // namespace
+
+OpMetricsDb GroupByFrameworkOp(const OpMetricsDb& device) {
+  OpMetricsDb grouped;
+  std::map<std::string, size_t, std::less<>> places;
+  for (const OpMetrics& op : device.ops) {
+    std::string_view name = op.name;
+    std::string_view type;
+    if (op.category == kIdle) {
+      name = type = kIdle;
+    } else if (!op.provenance.empty()) {
+      const analysis::FrameworkOp framework = analysis::ParseFrameworkOp(op.provenance);
+      name = framework.name;
+      type = framework.type;
+    }
+    const auto [place, is_new] = places.try_emplace(std::string(name), grouped.ops.size());
+    if (is_new) grouped.ops.emplace_back().name = name;
+    OpMetrics& into = grouped.ops[place->second];
+    if (into.category.empty()) into.category = type.empty() ? "Unknown" : std::string(type);
+    into.is_eager = op.is_eager;
+    into.occurrences = std::max(into.occurrences, op.occurrences);
+    into.time_ps += op.time_ps;
+    into.self_time_ps += op.self_time_ps;
+    into.flops += op.flops;
+    into.model_flops += op.model_flops;
+    into.bytes_accessed += op.bytes_accessed;
+  }
+  grouped.total_op_time_ps = device.total_op_time_ps;
+  grouped.total_time_ps = device.total_time_ps;
+  return grouped;
+}
 
 ToolDescriptor MakeFrameworkOpStatsTool() {
   ToolDescriptor tool;

@@ -6,10 +6,14 @@
 // Cost: that of the op stats, and 1 us an op.
 #pragma once
 
+#include "src/analysis/op_metrics.h"
 #include "src/tools/tool.h"
 
 namespace strobe::tools {
 
 ToolDescriptor MakeFrameworkOpStatsTool();
+
+// Device ops by framework op; IDLE is one of them.
+analysis::OpMetricsDb GroupByFrameworkOp(const analysis::OpMetricsDb& device);
 
 }  // namespace strobe::tools

@@ -90,9 +90,7 @@ Kind KindOf(std::string_view name) {
   return Kind::kOther;
 }
 
-bool IsRequest(Kind kind) {
-  return kind >= Kind::kBatchingSessionRun && kind <= Kind::kRunGraph;
-}
+bool IsRequest(Kind kind) { return kind >= Kind::kBatchingSessionRun && kind <= Kind::kRunGraph; }
 
 int64_t SignedOf(const Stat* stat) { return stat == nullptr ? 0 : stat->int64_value; }
 
@@ -243,7 +241,8 @@ class HostReader {
   }
 
   void OpenRequests() {
-    ForKind(Kind::kProcessBatch, [&](const HostEvent& event) { batch_groups_.insert(event.group); });
+    ForKind(Kind::kProcessBatch,
+            [&](const HostEvent& event) { batch_groups_.insert(event.group); });
     for (const Kind kind : {Kind::kSessionRun, Kind::kTfrtModelRun, Kind::kServingModelRun}) {
       ForKind(kind, [&](const HostEvent& event) { ReadModel(event); });
     }
@@ -466,8 +465,8 @@ class HostReader {
         const LineColumns& line = prepared_.file().Line(p, l);
         for (uint32_t e = 0; e < line.event_count(); ++e) {
           if (prepared.groups[e] < 0) continue;
-          AddSpan(prepared.groups[e], {EventType::kDeviceCompute32, line.start_ps[e],
-                                       analysis::EventEnd(line, e)});
+          AddSpan(prepared.groups[e],
+                  {EventType::kDeviceCompute32, line.start_ps[e], analysis::EventEnd(line, e)});
         }
       }
     }
@@ -517,9 +516,9 @@ class HostReader {
     }
     for (auto& [id, open] : batches_) {
       const analysis::ExclusiveTimes times = analysis::SumExclusive(open.spans, 0, 0);
-      open.batch.device_ps = static_cast<int64_t>(
-          times.whole_ps[static_cast<size_t>(EventType::kDeviceCompute16)] +
-          times.whole_ps[static_cast<size_t>(EventType::kDeviceCompute32)]);
+      open.batch.device_ps =
+          static_cast<int64_t>(times.whole_ps[static_cast<size_t>(EventType::kDeviceCompute16)] +
+                               times.whole_ps[static_cast<size_t>(EventType::kDeviceCompute32)]);
     }
   }
 
@@ -538,7 +537,8 @@ class HostReader {
               SpanBetween(EventType::kHostRuntime, *moments.execute_ps, *moments.launch_ps));
         }
       }
-      if (moments.concat_ps) concat = concat ? std::min(*concat, *moments.concat_ps) : *moments.concat_ps;
+      if (moments.concat_ps)
+        concat = concat ? std::min(*concat, *moments.concat_ps) : *moments.concat_ps;
       if (moments.callback_ps) {
         callback = callback ? std::max(*callback, *moments.callback_ps) : *moments.callback_ps;
       }
@@ -576,7 +576,8 @@ class HostReader {
       }
       for (const std::string& model : result_.models) {
         const size_t colon = model.rfind(':');
-        const auto found = by_name.find(colon == std::string::npos ? model : model.substr(0, colon));
+        const auto found =
+            by_name.find(colon == std::string::npos ? model : model.substr(0, colon));
         if (found != by_name.end()) result_.parameters[model] = found->second;
       }
       return;
@@ -595,9 +596,11 @@ class HostReader {
     model = model.substr(0, model.find(", "));
     BatchingParameters& parameters = (*by_name)[std::string(model)];
     if (what.starts_with("num_batch_threads")) parameters.num_batch_threads = stat.int64_value;
-    if (what.starts_with("batch_timeout_micros")) parameters.batch_timeout_micros = stat.int64_value;
+    if (what.starts_with("batch_timeout_micros"))
+      parameters.batch_timeout_micros = stat.int64_value;
     if (what.starts_with("max_batch_size")) parameters.max_batch_size = stat.int64_value;
-    if (what.starts_with("max_enqueued_batches")) parameters.max_enqueued_batches = stat.int64_value;
+    if (what.starts_with("max_enqueued_batches"))
+      parameters.max_enqueued_batches = stat.int64_value;
     if (what.starts_with("allowed_batch_sizes")) parameters.allowed_batch_sizes = TextOf(stat);
   }
 

@@ -18,7 +18,7 @@ struct WantedPercentile {
   double at;
   double width;
 };
-constexpr WantedPercentile kWanted[] = {{50, 1},    {75, 1},       {90, 1},
+constexpr WantedPercentile kWanted[] = {{50, 1},   {75, 1},      {90, 1},
                                         {99, 0.5}, {99.9, 0.05}, {99.99, 0.005}};
 constexpr size_t kMaxPerPercentile = 10;
 constexpr size_t kMaxShownWhole = std::size(kWanted) * kMaxPerPercentile;
@@ -63,8 +63,7 @@ constexpr SortColumn<InferenceRequest> kRequestColumns[] = {
      [](const InferenceRequest& r) { return Milliseconds(r.batching_delay_ps); }},
     {"Request size",
      [](const InferenceRequest& r) { return static_cast<double>(r.batching_size); }},
-    {"Host preprocess",
-     [](const InferenceRequest& r) { return Milliseconds(r.preprocessing_ps); }},
+    {"Host preprocess", [](const InferenceRequest& r) { return Milliseconds(r.preprocessing_ps); }},
     {"Host batch formation",
      [](const InferenceRequest& r) { return Milliseconds(r.batch_formation_ps); }},
     {"Host runtime", [](const InferenceRequest& r) { return Milliseconds(r.runtime_ps); }},
@@ -130,8 +129,8 @@ class RequestTable {
                             "From the request's start to the start of its batch."));
       table_.AddColumn(Text("throughput", "Throughput"));
     }
-    table_.AddColumn(Time("host_preprocessing", "Host preprocess",
-                          "Until the first program is executed."));
+    table_.AddColumn(
+        Time("host_preprocessing", "Host preprocess", "Until the first program is executed."));
     table_.AddColumn(Time("host_runtime", "Host runtime", "From execution to launch."));
     table_.AddColumn(Time("data_transfer_h2d", "Data transfer H2D", "Writes to the device."));
     table_.AddColumn(Time("data_transfer_d2h", "Data transfer D2H", "Reads from the device."));
@@ -152,14 +151,15 @@ class RequestTable {
       row.emplace_back(Milliseconds(request.batching_delay_ps));
       row.emplace_back(std::move(throughput));
     }
-    for (const int64_t ps : {request.preprocessing_ps, request.runtime_ps, request.write_ps,
-                             request.read_ps, request.device_ps, request.postprocessing_ps,
-                             request.idle_ps}) {
+    for (const int64_t ps :
+         {request.preprocessing_ps, request.runtime_ps, request.write_ps, request.read_ps,
+          request.device_ps, request.postprocessing_ps, request.idle_ps}) {
       row.emplace_back(Milliseconds(ps));
     }
     row.emplace_back("");
     RowSubject subject;
-    if (!average) subject = {.step = request.id, .host = HostName(input_, request.host)};
+    if (!average) subject.step = request.id;
+    if (!average) subject.host = HostName(input_, request.host);
     table_.AddRow(std::move(row), std::move(subject));
   }
   Table Take() { return std::move(table_); }
@@ -188,13 +188,14 @@ Table MakeRequestTable(const ToolInput& input, const ModelInference& model, bool
 void AddBatchRow(const ToolInput& input, const InferenceBatch& batch, std::string percentile,
                  std::string throughput, bool average, Table* table) {
   RowSubject subject;
-  if (!average) subject = {.step = batch.id, .host = HostName(input, batch.host)};
-  table->AddRow({Cell(std::move(percentile)), Cell(average ? "N/A" : std::to_string(batch.id)),
-                 Cell(Milliseconds(batch.latency_ps())), Cell(batch.padding),
-                 Cell(batch.size_after_padding), Cell(batch.Efficiency()),
-                 Cell(Milliseconds(batch.delay_ps)), Cell(std::move(throughput)),
-                 Cell(Milliseconds(batch.device_ps)), Cell("")},
-                std::move(subject));
+  if (!average) subject.step = batch.id;
+  if (!average) subject.host = HostName(input, batch.host);
+  table->AddRow(
+      {Cell(std::move(percentile)), Cell(average ? "N/A" : std::to_string(batch.id)),
+       Cell(Milliseconds(batch.latency_ps())), Cell(batch.padding), Cell(batch.size_after_padding),
+       Cell(batch.Efficiency()), Cell(Milliseconds(batch.delay_ps)), Cell(std::move(throughput)),
+       Cell(Milliseconds(batch.device_ps)), Cell("")},
+      std::move(subject));
 }
 
 void SetBatchingProperties(const InferenceStats& stats, const ModelInference& model, Table* table) {
@@ -204,8 +205,7 @@ void SetBatchingProperties(const InferenceStats& stats, const ModelInference& mo
   table->SetProperty("hasBatchingParam", found == stats.parameters.end() ? "false" : "true");
   if (found == stats.parameters.end()) return;
   const BatchingParameters& parameters = found->second;
-  table->SetProperty("batchingParamNumBatchThreads",
-                     std::to_string(parameters.num_batch_threads));
+  table->SetProperty("batchingParamNumBatchThreads", std::to_string(parameters.num_batch_threads));
   table->SetProperty("batchingParamMaxBatchSize", std::to_string(parameters.max_batch_size));
   table->SetProperty("batchingParamBatchTimeoutMicros",
                      std::to_string(parameters.batch_timeout_micros));
@@ -285,8 +285,7 @@ ToolDescriptor MakeInferenceProfileTool() {
   tool.options = {{.name = "request_column",
                    .description = "Label of the column by whose percentiles requests are sampled; "
                                   "empty: latency."},
-                  {.name = "batch_column",
-                   .description = "The same for batches."}};
+                  {.name = "batch_column", .description = "The same for batches."}};
   tool.scope = HostScope::kSelection;
   tool.listed_by_xprof = false;
   tool.applies = [](const SessionFacts& facts) {

@@ -17,7 +17,6 @@ using analysis::SafeDivide;
 using analysis::Step;
 using analysis::TpuStepDetails;
 
-constexpr uint32_t kGenericCore = 1;
 constexpr size_t kMinStepsToDrop = 5;
 // Percent of the step time.
 constexpr double kHighlyInputBound = 20, kModeratelyInputBound = 5;
@@ -74,7 +73,7 @@ void AnalyzeGeneric(std::span<const Step> steps, InputPipelineAnalysis* analysis
   std::vector<double> input_percent;
   for (const Step& step : steps) {
     // Hosts of a GPU or CPU tell everything under one core; of several hosts the first counts.
-    const auto core = step.cores.find(kGenericCore);
+    const auto core = step.cores.find(analysis::kGenericCore);
     if (core == step.cores.end()) continue;
     const GenericStep& made = analysis->generic_steps.emplace_back(MakeGenericStep(core->second));
     input_percent.push_back(100.0 * SafeDivide(made.InputMs(), made.step_ms));
@@ -114,9 +113,8 @@ std::optional<InputOpCategory> CategoryOf(const OpMetrics& op) {
   const bool reads =
       std::ranges::any_of(kReaders, [&](std::string_view end) { return name.ends_with(end); });
   if (!reads) return InputOpCategory::kPreprocessing;
-  const bool ahead = std::ranges::any_of(kAhead, [&](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  });
+  const bool ahead = std::ranges::any_of(
+      kAhead, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
   return ahead ? InputOpCategory::kAdvancedFileRead : InputOpCategory::kDemandedFileRead;
 }
 
@@ -210,14 +208,14 @@ Bottleneck JudgeTpuSteps(const std::vector<TpuStepDetails>& steps) {
   judged.scv0_percent = 100.0 * scv0 / step;
   judged.all_reduce_compute_percent = 100.0 * reduce / step;
   judged.all_reduce_sync_percent = 100.0 * sync / step;
-  judged.compute_percent = std::max(
-      0.0, 100.0 - judged.input_percent - judged.output_percent - judged.idle_percent);
+  judged.compute_percent =
+      std::max(0.0, 100.0 - judged.input_percent - judged.output_percent - judged.idle_percent);
   judged.input = JudgeInput(judged.input_percent, 0);
   judged.output = JudgeOutput(judged.output_percent);
   judged.idle = judged.idle_percent >= kIdleTold;
-  judged.all_reduce = judged.all_reduce_compute_percent + judged.all_reduce_sync_percent -
-                          judged.input_percent >=
-                      kAllReduceTold;
+  judged.all_reduce =
+      judged.all_reduce_compute_percent + judged.all_reduce_sync_percent - judged.input_percent >=
+      kAllReduceTold;
   return judged;
 }
 

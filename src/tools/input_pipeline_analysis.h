@@ -1,8 +1,8 @@
 // Where the time of the steps went, and what the host did to bring input: what
 // input_pipeline_analyzer, overview_page and smart_suggestion show.
 //
-//   const InputPipelineAnalysis analysis = AnalyzeInputPipeline(stats, VisibleSteps(stats, question));
-//   analysis.bottleneck.input_percent;
+//   const InputPipelineAnalysis analysis = AnalyzeInputPipeline(stats, VisibleSteps(stats,
+//   question)); analysis.bottleneck.input_percent;
 //
 // The formulas are XProf's. A TPU is judged by the categories of its ops, everything else by the
 // types of its events. Pure functions of the op stats; cost: the steps' cores and the host ops.
@@ -115,9 +115,9 @@ struct InputPipelineAnalysis {
   std::string hardware_type;
   StepSummary step_time_ms;
   StepSummary input_percent;
-  std::vector<GenericStep> generic_steps;          // !is_tpu
+  std::vector<GenericStep> generic_steps;           // !is_tpu
   std::vector<analysis::TpuStepDetails> tpu_steps;  // is_tpu
-  std::vector<InputOp> input_ops;                  // heaviest self time first
+  std::vector<InputOp> input_ops;                   // heaviest self time first
   InputTime input_time;
   Bottleneck bottleneck;
 };

@@ -6,6 +6,7 @@
 #include "src/tools/input_pipeline_analysis.h"
 #include "src/tools/step_tables.h"
 #include "src/tools/step_texts.h"
+#include "src/tools/step_warnings.h"
 
 namespace strobe::tools {
 namespace {
@@ -70,10 +71,12 @@ Table MakeHostOpTable(const InputPipelineAnalysis& analysis) {
   table.SetProperty("preprocessing_us", FixedDigits(time.preprocessing_us, 3));
   table.SetProperty("unclassified_nonequeue_us", FixedDigits(time.unclassified_us, 3));
   for (const InputOp& op : analysis.input_ops) {
+    RowSubject subject;
+    subject.op_name = op.name;
     table.AddRow({Cell(op.name), Cell(op.count), Cell(op.time_ms), Cell(op.time_fraction),
                   Cell(op.self_time_ms), Cell(op.self_time_fraction),
                   Cell(InputOpCategoryName(op.category))},
-                 {.op_name = op.name});
+                 std::move(subject));
   }
   return table;
 }
@@ -99,7 +102,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   result.tables.push_back(MakeHostOpTable(analysis));
   result.tables.push_back(MakeAdviceTable(question));
   DiagnosticTexts diagnostics;
-  if (question.as_xprof) diagnostics.warnings = StepWarnings(stats->steps, steps.size());
+  if (question.as_xprof) diagnostics.warnings = StepWarnings(stats->steps, true);
   result.tables.push_back(MakeDiagnosticsTable(diagnostics));
   result.notices = StepNotices(*stats, question);
   AddHostNotices(*stats, &result);

@@ -7,6 +7,7 @@
 
 #include "src/tools/input_pipeline_analysis.h"
 #include "src/tools/step_texts.h"
+#include "src/tools/step_warnings.h"
 
 namespace strobe::tools {
 namespace {
@@ -29,9 +30,9 @@ enum PodKind : size_t {
 };
 
 constexpr std::string_view kNames[kPodKinds] = {
-    "Device compute", "Device to device", "Device collective communication", "Host compute",
-    "Kernel launch",  "Input",            "Output",                          "Compilation",
-    "All others"};
+    "Device compute", "Device to device", "Device collective communication",
+    "Host compute",   "Kernel launch",    "Input",
+    "Output",         "Compilation",      "All others"};
 
 PodKind KindOf(EventType type) {
   switch (type) {
@@ -69,9 +70,12 @@ bool OneOf(std::string_view text, const std::string_view (&all)[N]) {
 PodKind KindOfCategory(std::string_view category, bool as_xprof) {
   constexpr std::string_view kXprofCollectives[] = {"all-reduce", "all-reduce fusion",
                                                     "all-to-all"};
-  constexpr std::string_view kInputs[] = {
-      "infeed",  "host recv", "host recv-done", "sparsecorev0 infeed", "sparsecorev0 infeed wait",
-      "sparsecorev0 infeed transform"};
+  constexpr std::string_view kInputs[] = {"infeed",
+                                          "host recv",
+                                          "host recv-done",
+                                          "sparsecorev0 infeed",
+                                          "sparsecorev0 infeed wait",
+                                          "sparsecorev0 infeed transform"};
   constexpr std::string_view kOutputs[] = {"outfeed", "host send", "host send-done",
                                            "sparsecorev0 outfeed"};
   constexpr std::string_view kTransfers[] = {"send",      "send-done",  "recv",
@@ -133,8 +137,7 @@ Value MakeDocument(const OpStats& stats, std::span<const Step> steps, bool as_xp
   for (const Step& step : steps) maps.Add(MakeStep(stats, step, as_xprof));
   Value& diagnostics = document.Set("diagnostics", Value::Object());
   diagnostics.Set("info", Value::List());
-  diagnostics.Set("warnings", as_xprof ? TextList(StepWarnings(stats.steps, steps.size()))
-                                       : Value::List());
+  diagnostics.Set("warnings", as_xprof ? TextList(StepWarnings(stats.steps, true)) : Value::List());
   diagnostics.Set("errors", Value::List());
   Value& kinds = document.Set("stepBreakdownEvents", Value::List());
   for (size_t kind = 0; kind < kPodKinds; ++kind) {
@@ -181,7 +184,10 @@ Table MakeTable(const OpStats& stats, std::span<const Step> steps) {
                                Cell(HostOf(stats, core)), Cell(Microseconds(part.duration_ps))};
       for (const uint64_t ps : times.time_ps) row.emplace_back(Microseconds(ps));
       row.emplace_back(times.bottleneck);
-      table.AddRow(std::move(row), {.step = part.step_num, .host = HostOf(stats, core)});
+      RowSubject subject;
+      subject.step = part.step_num;
+      subject.host = HostOf(stats, core);
+      table.AddRow(std::move(row), std::move(subject));
     }
   }
   return table;
@@ -208,12 +214,25 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 std::string_view PodKindName(size_t kind) { return kNames[kind]; }
 
 bool IsCollectiveCategory(std::string_view category) {
-  constexpr std::string_view kCollectiveCategories[] = {
-      "all-reduce",         "all-reduce fusion", "all-reduce-start",         "all-reduce-done",
-      "all-gather",         "all-gather fusion", "all-gather-start",         "all-gather-done",
-      "all-to-all",         "all-to-all fusion", "ragged-all-to-all",        "collective-broadcast",
-      "collective-permute", "reduce-scatter",    "collective-permute-start", "reduce-scatter fusion",
-      "collective-permute-done", "all-reduce-scatter fusion", "collective-permute fusion"};
+  constexpr std::string_view kCollectiveCategories[] = {"all-reduce",
+                                                        "all-reduce fusion",
+                                                        "all-reduce-start",
+                                                        "all-reduce-done",
+                                                        "all-gather",
+                                                        "all-gather fusion",
+                                                        "all-gather-start",
+                                                        "all-gather-done",
+                                                        "all-to-all",
+                                                        "all-to-all fusion",
+                                                        "ragged-all-to-all",
+                                                        "collective-broadcast",
+                                                        "collective-permute",
+                                                        "reduce-scatter",
+                                                        "collective-permute-start",
+                                                        "reduce-scatter fusion",
+                                                        "collective-permute-done",
+                                                        "all-reduce-scatter fusion",
+                                                        "collective-permute fusion"};
   return OneOf(category, kCollectiveCategories);
 }
 

@@ -2,20 +2,30 @@
 
 #include "src/tools/framework_op_stats.h"
 #include "src/tools/hlo_stats.h"
+#include "src/tools/inference_profile.h"
+#include "src/tools/input_pipeline_analyzer.h"
 #include "src/tools/kernel_stats.h"
 #include "src/tools/op_profile.h"
+#include "src/tools/overview_page.h"
+#include "src/tools/pod_viewer.h"
 #include "src/tools/roofline_model.h"
+#include "src/tools/smart_suggestion.h"
 
 namespace strobe::tools {
 namespace {
 
 std::vector<ToolDescriptor> MakeAll() {
   std::vector<ToolDescriptor> tools;
+  tools.push_back(MakeOverviewPageTool());
   tools.push_back(MakeOpProfileTool());
+  tools.push_back(MakeInputPipelineAnalyzerTool());
   tools.push_back(MakeKernelStatsTool());
   tools.push_back(MakeRooflineModelTool());
   tools.push_back(MakeFrameworkOpStatsTool());
   tools.push_back(MakeHloStatsTool());
+  tools.push_back(MakePodViewerTool());
+  tools.push_back(MakeInferenceProfileTool());
+  tools.push_back(MakeSmartSuggestionTool());
   return tools;
 }
 

@@ -30,6 +30,12 @@ Column Tooltip() {
   return column;
 }
 
+RowSubject StepSubject(int64_t number) {
+  RowSubject subject;
+  subject.step = number;
+  return subject;
+}
+
 void SetStepTime(const StepSummary& summary, int digits, Table* table) {
   table->SetProperty("steptime_ms_average", FixedDigits(summary.average, digits));
   table->SetProperty("steptime_ms_standard_deviation",
@@ -85,8 +91,7 @@ void SetTpuProperties(const InputPipelineAnalysis& analysis, Wording wording, Ta
   SetStepTime(analysis.step_time_ms, 2, table);
   const StepSummary& input = analysis.input_percent;
   table->SetProperty("infeed_percent_average", FixedDigits(input.average, 1));
-  table->SetProperty("infeed_percent_standard_deviation",
-                     FixedDigits(input.standard_deviation, 1));
+  table->SetProperty("infeed_percent_standard_deviation", FixedDigits(input.standard_deviation, 1));
   table->SetProperty("infeed_percent_minimum", FixedDigits(input.minimum, 1));
   table->SetProperty("infeed_percent_maximum", FixedDigits(input.maximum, 1));
   std::string graph = "stepnum,tcComputeTimeMs,";
@@ -133,13 +138,13 @@ Table MakeTpuTable(const InputPipelineAnalysis& analysis, Wording wording) {
     row.emplace_back(step.tc_outfeed_ms);
     row.emplace_back(step.tc_idle_ms);
     row.emplace_back(step.host_transfer_ms);
-    row.emplace_back("step " + number + ":\nTime waiting for input data = " +
-                     FixedDigits(step.InfeedMs(), 3) + " ms, Step time = " +
-                     FixedDigits(step.StepMs() - step.AllReduceMs(), 3) + " ms");
+    row.emplace_back(
+        "step " + number + ":\nTime waiting for input data = " + FixedDigits(step.InfeedMs(), 3) +
+        " ms, Step time = " + FixedDigits(step.StepMs() - step.AllReduceMs(), 3) + " ms");
     row.emplace_back(step.infeed_percent_average);
     row.emplace_back(step.infeed_percent_minimum);
     row.emplace_back(step.infeed_percent_maximum);
-    table.AddRow(std::move(row), {.step = step.step_number});
+    table.AddRow(std::move(row), StepSubject(step.step_number));
   }
   return table;
 }
@@ -226,12 +231,12 @@ Table MakeGenericTable(const InputPipelineAnalysis& analysis, Wording wording) {
   AddGenericColumns(&table);
   SetGenericProperties(analysis, wording, &table);
   for (const GenericStep& step : analysis.generic_steps) {
-    table.AddRow({Cell(step.name), Cell(step.device_compute_ms), Cell(step.device_to_device_ms),
-                  Cell(step.device_collectives_ms), Cell(step.host_compute_ms),
-                  Cell(step.host_prepare_ms), Cell(step.InputMs()), Cell(step.output_ms),
-                  Cell(step.host_compile_ms), Cell(step.unknown_ms), Cell(GenericTooltip(step)),
-                  Cell(step.step_ms)},
-                 {.step = step.number});
+    table.AddRow(
+        {Cell(step.name), Cell(step.device_compute_ms), Cell(step.device_to_device_ms),
+         Cell(step.device_collectives_ms), Cell(step.host_compute_ms), Cell(step.host_prepare_ms),
+         Cell(step.InputMs()), Cell(step.output_ms), Cell(step.host_compile_ms),
+         Cell(step.unknown_ms), Cell(GenericTooltip(step)), Cell(step.step_ms)},
+        StepSubject(step.number));
   }
   return table;
 }

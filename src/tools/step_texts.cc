@@ -125,8 +125,8 @@ std::string KernelLaunchStatement(const Bottleneck& bottleneck, bool tf_data, Wo
 
 std::string AllOtherStatement(const Bottleneck& bottleneck, Wording wording) {
   if (bottleneck.all_other == Level::kNo) return "";
-  std::string statement = ShareStatement(bottleneck.all_other_percent, "no recorded work",
-                                         "All Others", wording);
+  std::string statement =
+      ShareStatement(bottleneck.all_other_percent, "no recorded work", "All Others", wording);
   if (wording == Wording::kXprof) {
     statement += " time. This could be due to Python execution overhead.";
   }
@@ -151,8 +151,8 @@ std::string PrecisionStatement(const analysis::PrecisionStats& precision, Wordin
   constexpr double kLowShare = 10;
   const uint64_t total_ps = precision.compute_16bit_ps + precision.compute_32bit_ps;
   if (total_ps == 0) return "";
-  const double percent = 100.0 * static_cast<double>(precision.compute_16bit_ps) /
-                         static_cast<double>(total_ps);
+  const double percent =
+      100.0 * static_cast<double>(precision.compute_16bit_ps) / static_cast<double>(total_ps);
   if (percent >= kLowShare) return "";
   if (wording == Wording::kOurs) {
     return OneDigit(percent) + " % of the device's compute time is 16 bit wide.";
@@ -220,50 +220,23 @@ std::vector<std::string> InputAdvice(Wording wording) {
   const std::string records =
       "https://www.tensorflow.org/api_docs/python/tf/data/TFRecordDataset#class_tfrecorddataset";
   const std::string intro = "https://www.tensorflow.org/programmers_guide/datasets";
-  return {"Enqueuing data: you may want to combine small input data chunks into fewer but larger "
-          "chunks.",
-          "Data preprocessing: you may increase num_parallel_calls in " +
-              Anchor(dataset + "map", "Dataset map()") + " or preprocess the data OFFLINE.",
-          "Reading data from files in advance: you may tune parameters in the following tf.data "
-          "API (" +
-              Anchor(dataset + "prefetch", "prefetch size") + ", " +
-              Anchor(dataset + "interleave", "interleave cycle_length") + ", " +
-              Anchor(records, "reader buffer_size") + ")",
-          "Reading data from files on demand: you should read data IN ADVANCE using the following "
-          "tf.data API (" +
-              Anchor(dataset + "prefetch", "prefetch") + ", " +
-              Anchor(dataset + "interleave", "interleave") + ", " +
-              Anchor(records, "reader buffer") + ")",
-          "Other data reading or processing: you may consider using the " +
-              Anchor(intro, "tf.data API") + " (if you are not using it now)"};
-}
-
-std::vector<std::string> StepWarnings(const analysis::StepDatabase& steps, size_t visible_steps) {
-  std::vector<std::string> warnings;
-  if (steps.use_incomplete_step) {
-    warnings.emplace_back(
-        "Incomplete step observed and hence the step time is unknown.Instead, we use the trace "
-        "duration as the step time. This may happen if your profiling duration is shorter than the "
-        "step time. In this case, you may try to profile longer.");
-  } else if (visible_steps == 0 && steps.empty_intersect) {
-    warnings.emplace_back(
-        "Although there are steps observed on some host(s), the intersection of the steps over all "
-        "hosts is empty (because the differences among individual host's step sequences are too "
-        "big). Consequently, the overall step time is unknown.");
-  } else if (visible_steps == 0) {
-    warnings.emplace_back(
-        "No step marker observed and hence the step time is unknown. This may happen if (1) "
-        "training steps are not instrumented (e.g., if you are not using Keras) or (2) the "
-        "profiling duration is shorter than the step time. For (1), you need to add step "
-        "instrumentation; for (2), you may try to profile longer.");
-  }
-  if (steps.steps_dropped > 0) {
-    warnings.push_back(std::to_string(steps.steps_dropped) +
-                       " steps dropped. This might happen when you profile many hosts and/or many "
-                       "steps. You could try to profile shorter or reduce the number of hosts you "
-                       "profile.");
-  }
-  return warnings;
+  return {
+      "Enqueuing data: you may want to combine small input data chunks into fewer but larger "
+      "chunks.",
+      "Data preprocessing: you may increase num_parallel_calls in " +
+          Anchor(dataset + "map", "Dataset map()") + " or preprocess the data OFFLINE.",
+      "Reading data from files in advance: you may tune parameters in the following tf.data "
+      "API (" +
+          Anchor(dataset + "prefetch", "prefetch size") + ", " +
+          Anchor(dataset + "interleave", "interleave cycle_length") + ", " +
+          Anchor(records, "reader buffer_size") + ")",
+      "Reading data from files on demand: you should read data IN ADVANCE using the following "
+      "tf.data API (" +
+          Anchor(dataset + "prefetch", "prefetch") + ", " +
+          Anchor(dataset + "interleave", "interleave") + ", " + Anchor(records, "reader buffer") +
+          ")",
+      "Other data reading or processing: you may consider using the " +
+          Anchor(intro, "tf.data API") + " (if you are not using it now)"};
 }
 
 std::vector<Notice> StepNotices(const analysis::OpStats& stats, const ToolQuestion& question) {
