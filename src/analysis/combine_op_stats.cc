@@ -69,7 +69,6 @@ void CombineSteps(const std::vector<const OpStats*>& hosts, OpStats* all) {
   for (size_t h = 0; h < workers.size(); ++h) {
     if (workers[h] != nullptr) steps.use_incomplete_step |= workers[h]->use_incomplete_step;
   }
-  all->has_complete_steps = true;
   OpMetricsCombiner complete(&all->complete_steps_ops);
   for (size_t i = 0; i < alignment.step_count; ++i) {
     Step& step = steps.steps[i];

@@ -461,7 +461,13 @@ class HostReader {
       if (!name.starts_with("/device:TPU:") || name.find(' ') != std::string_view::npos) continue;
       for (size_t l = 0; l < planes()[p].lines.size(); ++l) {
         const PreparedLine& prepared = prepared_.planes()[p].lines[l];
-        if (prepared.name != "XLA Modules" || prepared.groups.empty()) continue;
+        if (prepared.name != "XLA Modules") continue;
+        for (const analysis::AddedEvent& event : prepared.events) {
+          if (event.group < 0) continue;
+          AddSpan(event.group, {EventType::kDeviceCompute32, event.start_ps,
+                                event.start_ps + event.duration_ps});
+        }
+        if (!prepared.from_file || prepared.groups.empty()) continue;
         const LineColumns& line = prepared_.file().Line(p, l);
         for (uint32_t e = 0; e < line.event_count(); ++e) {
           if (prepared.groups[e] < 0) continue;

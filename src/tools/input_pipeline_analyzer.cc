@@ -6,7 +6,6 @@
 #include "src/tools/input_pipeline_analysis.h"
 #include "src/tools/step_tables.h"
 #include "src/tools/step_texts.h"
-#include "src/tools/step_warnings.h"
 
 namespace strobe::tools {
 namespace {
@@ -102,7 +101,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   result.tables.push_back(MakeHostOpTable(analysis));
   result.tables.push_back(MakeAdviceTable(question));
   DiagnosticTexts diagnostics;
-  if (question.as_xprof) diagnostics.warnings = StepWarnings(stats->steps, true);
+  if (question.as_xprof) diagnostics.warnings = StepWarnings(stats->steps, steps.size());
   result.tables.push_back(MakeDiagnosticsTable(diagnostics));
   result.notices = StepNotices(*stats, question);
   AddHostNotices(*stats, &result);

@@ -11,7 +11,6 @@
 #include "src/tools/overview_analysis.h"
 #include "src/tools/step_tables.h"
 #include "src/tools/step_texts.h"
-#include "src/tools/step_warnings.h"
 
 namespace strobe::tools {
 namespace {
@@ -300,8 +299,10 @@ Table MakeOverviewDiagnostics(const OpStats& stats, const ToolQuestion& question
     texts.errors.emplace_back(kNoDeviceTrace);
   }
   texts.warnings = stats.diagnostics.warnings;
-  for (std::string& text : StepWarnings(stats.steps, question.as_xprof)) {
-    texts.warnings.push_back(std::move(text));
+  if (question.as_xprof) {
+    for (std::string& text : StepWarnings(stats.steps, VisibleSteps(stats, question).size())) {
+      texts.warnings.push_back(std::move(text));
+    }
   }
   return MakeDiagnosticsTable(texts);
 }

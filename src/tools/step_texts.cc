@@ -239,6 +239,34 @@ std::vector<std::string> InputAdvice(Wording wording) {
           Anchor(intro, "tf.data API") + " (if you are not using it now)"};
 }
 
+std::vector<std::string> StepWarnings(const analysis::StepDatabase& steps, size_t visible_steps) {
+  std::vector<std::string> warnings;
+  if (steps.use_incomplete_step) {
+    warnings.emplace_back(
+        "Incomplete step observed and hence the step time is unknown.Instead, we use the trace "
+        "duration as the step time. This may happen if your profiling duration is shorter than the "
+        "step time. In this case, you may try to profile longer.");
+  } else if (visible_steps == 0 && steps.empty_intersect) {
+    warnings.emplace_back(
+        "Although there are steps observed on some host(s), the intersection of the steps over all "
+        "hosts is empty (because the differences among individual host's step sequences are too "
+        "big). Consequently, the overall step time is unknown.");
+  } else if (visible_steps == 0) {
+    warnings.emplace_back(
+        "No step marker observed and hence the step time is unknown. This may happen if (1) "
+        "training steps are not instrumented (e.g., if you are not using Keras) or (2) the "
+        "profiling duration is shorter than the step time. For (1), you need to add step "
+        "instrumentation; for (2), you may try to profile longer.");
+  }
+  if (steps.steps_dropped > 0) {
+    warnings.push_back(std::to_string(steps.steps_dropped) +
+                       " steps dropped. This might happen when you profile many hosts and/or many "
+                       "steps. You could try to profile shorter or reduce the number of hosts you "
+                       "profile.");
+  }
+  return warnings;
+}
+
 std::vector<Notice> StepNotices(const analysis::OpStats& stats, const ToolQuestion& question) {
   std::vector<Notice> notices;
   const size_t count = stats.steps.steps.size();

@@ -41,6 +41,8 @@ std::string_view LevelWord(Level level);        // "no", "moderate", "high"
 // Ways to a faster input pipeline: the recommendation table of input_pipeline_analyzer.
 std::vector<std::string> InputAdvice(Wording wording);
 
+// XProf's warnings about missing steps.
+std::vector<std::string> StepWarnings(const analysis::StepDatabase& steps, size_t visible_steps);
 extern const std::string_view kNoDeviceTrace;  // XProf's error when a device left no trace
 
 // Ours: why there are no steps, or what is odd about them, and what to do.
