@@ -1,6 +1,6 @@
 // A stand-in for `strobe serve` that follows docs/api/v1.md and docs/formats/tiles.md, for work on the console.
-//   node dev/mock-server.mjs [--port 8080] [--empty] [--delay MS] [--no-capture] [--base /prefix/] [--with-vite]
-// It serves build/console too, with the same strict headers as the server. --with-vite starts `vite` on top.
+//   node dev/mock-server.mjs [--port 8080] [--empty] [--delay MS] [--no-capture] [--base /prefix/] [--goldens] [--with-vite]
+// It serves build/console too, with the same strict headers as the server. --goldens adds XProf's recorded answers as sessions. --with-vite starts `vite` on top.
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';

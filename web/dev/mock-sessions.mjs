@@ -1,5 +1,6 @@
 // The mock's sessions and the JSON answers about them. One session for each state a real log directory can be in.
 import { busyPs, makeProfile, topOps } from './mock-data.mjs';
+import { goldenSpecs } from './mock-goldens.mjs';
 import { linesPerChunk, rowCount } from './mock-tiles.mjs';
 
 const minute = 60_000;
@@ -20,6 +21,7 @@ function specs(now) {
   for (let i = 0; i < 60; i++) {
     list.push({ run: `sweep/lr-${String(i % 12).padStart(2, '0')}`, name: `2026_11_${String(27 - (i % 20)).padStart(2, '0')}_09_${String(i).padStart(2, '0')}_00`, hosts: ['host0', 'host1', 'host2', 'host3'].slice(0, 1 + (i % 4)), devices: 1, kind: 'TPU', device: 'TPU v5e', steps: 4, stepPs: 8e9, state: i % 9 === 4 ? 'complete' : 'unread', age: 1500 + i * 733 });
   }
+  if (process.argv.includes('--goldens')) list.push(...goldenSpecs());
   return list.map((spec, i) => ({ ...spec, seed: 7 + i, id: idOf(i), modified: now - spec.age * minute }));
 }
 

@@ -1,5 +1,5 @@
 // The tool routes of the mock: options, paging, sort, filter, CSV, events of a row, comparison.
-import { answerOf, modules, plain, registry, sessionTools } from './mock-tools.mjs';
+import { answerOf, modulesOf, plain, registry, sessionTools } from './mock-tools.mjs';
 
 const reserved = new Set(['hosts', 'table', 'columns', 'sort', 'filter', 'q', 'offset', 'limit', 'format', 'as_xprof', 'order', 'keys', 'sessions', 'tool']);
 
@@ -116,4 +116,4 @@ export function compareAnswer({ Fault, sendJson, request, response, sessions }, 
 }
 
 export const toolList = () => ({ tools: registry });
-export const moduleList = (session) => (session?.kind === 'CPU' ? '' : modules.join(','));
+export const moduleList = (session) => (session ? modulesOf(session).join(',') : '');

@@ -1,6 +1,7 @@
 // The mock's tools, in the shape of docs/api/v1.md: invented but consistent answers for every page of the console, for sessions with
 // TPU, GPU and without a device. One tool has no page of its own, and one a table of 100,000 rows.
 import { randomFrom } from './mock-data.mjs';
+import { goldenAnswer, moduleNames } from './mock-goldens.mjs';
 
 const moduleId = '12190760917235803885';
 const otherModuleId = '7716253410928341207';
@@ -297,9 +298,12 @@ answers.smart_suggestion = () => ({ document: { suggestions: [{ ruleName: 'Input
 answers.pod_viewer = () => ({ document: { deviceType: 'TPU', podStatsSequence: { podStatsMap: [] } }, notices: [] });
 
 export function answerOf(session, id, options) {
+  if (session.golden) return goldenAnswer(session, id, options);
   if (id === 'graph_viewer') return graph(options);
   const found = answers[id] ?? (() => ({ tables: [] }));
   return found(session, options);
 }
 
 export const plain = (cell) => (cell !== null && typeof cell === 'object' ? cell.value : cell);
+
+export const modulesOf = (session) => (session.golden ? moduleNames(session) : session.kind === 'CPU' ? [] : modules);

@@ -123,7 +123,7 @@ test('the drawer opens from a row, arrows walk the list behind it, links go both
   await page.click('.data-body .data-row:has-text("fusion.3")');
   await page.waitForSelector('[data-testid=drawer] h2:has-text("fusion.3")');
   const text = await page.locator('[data-testid=drawer]').innerText();
-  assert.match(text, /of device time[^]*mean of a run/);
+  assert.match(text, /of op time[^]*mean of a run/);
   await page.waitForSelector('[data-testid=drawer] h3:has-text("Of peak: bound by HBM")');
   await page.waitForSelector('[data-testid=drawer] :text("/src/model.py:122")');
   await page.waitForSelector('[data-testid=drawer] .histogram');

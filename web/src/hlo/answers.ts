@@ -8,7 +8,9 @@ const mostModules = 4; // Parsed texts kept; a module of 37,000 instructions tak
 const nodeHeight = 40;
 const letterWidth = 7.3;
 const smallLetterWidth = 6.7;
-const widestNode = 240;
+const widestNode = 260;
+const easyNodes = 48;
+const enterWidth = 24; // Room for the badge of what a node calls.
 
 export class HloAnswers {
   private readonly modules = new Map<string, HloText>();
@@ -65,8 +67,11 @@ function instructionFacts(module: HloText, at: number): InstructionFacts {
   };
 }
 
+// Radius 0: two steps, or one where two would be more than a reader takes in.
 function picture(module: HloText, at: number, radius: number, unfolded: readonly string[]): Picture {
-  const graph = neighbourhood(module, at, radius, unfolded.map((name) => resolveName(module, name)).filter((index) => index >= 0));
-  const nodes = graph.nodes.map((node) => ({ id: node.id, height: nodeHeight, width: Math.min(widestNode, Math.max(96, Math.max(node.name.length * letterWidth, (node.opcode.length + (node.root ? 5 : 0) + 10) * smallLetterWidth) + 22)) }));
+  const open = unfolded.map((name) => resolveName(module, name)).filter((index) => index >= 0);
+  const wide = neighbourhood(module, at, radius || 2, open);
+  const graph = radius === 0 && wide.nodes.length > easyNodes ? neighbourhood(module, at, 1, open) : wide;
+  const nodes = graph.nodes.map((node) => ({ id: node.id, height: nodeHeight, width: Math.min(widestNode, Math.max(96, Math.max(node.name.length * letterWidth, (node.opcode.length + (node.root ? 5 : 0) + 10) * smallLetterWidth) + 22 + (node.calls.length > 0 ? enterWidth : 0))) }));
   return { graph, layout: layoutGraph(nodes, graph.edges), computation: module.computations[module.instructions[at]!.computation]!.name };
 }

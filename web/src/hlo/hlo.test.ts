@@ -122,6 +122,10 @@ describe('the worker', () => {
     expect((answers.answer({ kind: 'instruction', key: 'k', name: '%start{0}' }) as InstructionFacts).users.map((user) => user.name)).toEqual(['done']);
     expect((answers.answer({ kind: 'picture', key: 'k', name: 'fused_add', radius: 1, unfolded: [] }) as Picture).computation).toBe('fused_add');
     expect(answers.answer({ kind: 'picture', key: 'k', name: 'nothing', radius: 1, unfolded: [] })).toBeNull();
+    const star = `HloModule s\n\nENTRY main {\n${Array.from({ length: 60 }, (_, i) => `  p${i} = f32[] parameter(${i})\n  n${i} = f32[] negate(p${i})`).join('\n')}\n  ROOT t = (f32[]) tuple(${Array.from({ length: 60 }, (_, i) => `n${i}`).join(', ')})\n}\n`;
+    answers.answer({ kind: 'load', key: 'star', text: star });
+    expect((answers.answer({ kind: 'picture', key: 'star', name: 't', radius: 0, unfolded: [] }) as Picture).graph.nodes).toHaveLength(61);
+    expect((answers.answer({ kind: 'picture', key: 'star', name: 't', radius: 2, unfolded: [] }) as Picture).graph.nodes).toHaveLength(121);
     expect(() => answers.answer({ kind: 'find', key: 'other', text: 'x', most: 1 })).toThrow();
   });
 });

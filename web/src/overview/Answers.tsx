@@ -120,7 +120,7 @@ export function Findings({ known, loading }: { known: Known; loading: boolean })
       <ul>
         {findings.map((one) => (
           <li key={one.title} className={one.level === 'bad' ? 'finding-bad' : 'finding-note'}>
-            <Icon name={one.level === 'bad' ? 'partial' : 'help'} />
+            <Icon name={one.level === 'bad' ? 'partial' : one.page === 'roofline_model' ? 'roofline' : 'ops'} />
             <span className="finding-words">
               <strong>{one.title}.</strong> {one.detail}
             </span>

@@ -12,6 +12,7 @@ import { copyText } from '../ui/toasts';
 import { findTool } from './catalog';
 import { opKey, type OpKey } from './drawerKeys';
 import { FactList } from './Facts';
+import { withOpShare } from './groupRows';
 import { RowEventsSection } from './RowEventsSection';
 import { useToolAnswer, useToolSession } from './session';
 import { cellOf, numberOf, textOf, type Row, type ToolAnswer, type ToolTable } from './types';
@@ -25,7 +26,8 @@ export interface FoundOp {
 }
 
 export function findOp(answer: ToolAnswer | null, op: OpKey): FoundOp | null {
-  for (const table of answer?.tables ?? []) {
+  for (const whole of answer?.tables ?? []) {
+    const table = withOpShare(whole);
     const same = table.rows.filter((row) => (row.subject?.opName || textOf(table, row, 'hlo_op_name')) === op.name);
     if (same.length === 0) continue;
     const row = same.find((one) => moduleOf(table, one) === op.moduleId) ?? same[0]!;
@@ -57,7 +59,7 @@ export function OpSections({ op, hosts, fromTool }: { op: OpKey; hosts: string; 
     <>
       {found ? <Cost found={found} /> : <p className="muted">HLO op stats have no op of this name{op.moduleId ? ' in this program' : ''}: it did not run on a device in the window, or it is no HLO op.</p>}
       <div className="drawer-links">
-        {moduleId && fromTool !== 'graph_viewer' && (
+        {moduleId && fromTool !== 'graph_viewer' && has('graph_viewer') && (
           <Link className="button small" to={sessionPath(sessionId, 'graph_viewer', withKeys(search, { 'o.program_id': moduleId, 'o.node_name': op.name }))}>
             <Icon name="graph" />
             Graph
@@ -80,7 +82,7 @@ export function OpSections({ op, hosts, fromTool }: { op: OpKey; hosts: string; 
       {found && <RowEventsSection tool="hlo_stats" query={{ hosts }} table={found.table.id} row={found.row.index} />}
       {found && <Source found={found} />}
       {found && <HloText found={found} />}
-      {moduleId && <Neighbours moduleId={moduleId} name={op.name} />}
+      {moduleId && has('graph_viewer') && <Neighbours moduleId={moduleId} name={op.name} />}
       {found && found.twins.length > 0 && <Twins found={found} name={op.name} />}
     </>
   );
@@ -99,7 +101,7 @@ function Cost({ found }: { found: FoundOp }) {
   };
   const category = textOf(table, row, 'category');
   const token = categoryOf(category);
-  const share = shareOf(table, row, 'total_self_time_percent');
+  const share = numberOf(table, row, 'own.share') ?? shareOf(table, row, 'total_self_time_percent');
   const program = moduleOf(table, row);
   const framework = textOf(table, row, 'tf_op_name') || row.subject?.frameworkOp || '';
   return (
@@ -115,9 +117,9 @@ function Cost({ found }: { found: FoundOp }) {
         </p>
       )}
       <div className="drawer-kpis">
-        <div title="Self time as a share of all device op time">
+        <div title="Self time as a share of the time of all ops; idle time is left out">
           <b>{formatShare(share)}</b>
-          <span>of device time</span>
+          <span>of op time</span>
         </div>
         <div>
           <b>{formatTime(us('avg_time'))}</b>
@@ -259,7 +261,7 @@ function Twins({ found, name }: { found: FoundOp; name: string }) {
   const { sessionId } = useToolSession();
   const search = contextSearch(useLocation().search);
   const all = [found.row, ...twins];
-  const total = all.reduce((sum, row) => sum + (shareOf(table, row, 'total_self_time_percent') ?? 0), 0);
+  const total = all.reduce((sum, row) => sum + (numberOf(table, row, 'own.share') ?? 0), 0);
   return (
     <section>
       <h3>
@@ -270,7 +272,7 @@ function Twins({ found, name }: { found: FoundOp; name: string }) {
           <button key={row.index} type="button" onClick={() => navigate(sessionPath(sessionId, 'hlo_stats', withKeys(search, { op: opKey(moduleOf(table, row), name), row: `${table.id}/${row.index}` })))}>
             program {shortId(moduleOf(table, row))}
             <span className="end">
-              {formatShare(shareOf(table, row, 'total_self_time_percent'))}, {formatCount(Number(cellOf(table, row, 'occurrences') ?? 0))} runs
+              {formatShare(numberOf(table, row, 'own.share'))}, {formatCount(Number(cellOf(table, row, 'occurrences') ?? 0))} runs
             </span>
           </button>
         ))}

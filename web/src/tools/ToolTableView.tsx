@@ -10,6 +10,7 @@ import { type Comparison, deltaWord, readComparison, waterfallOf } from './compa
 import { presentColumn } from './columns';
 import type { ShownColumn } from './columns';
 import { DataTable, type DataTableProps } from './DataTable';
+import { ownColumn } from './groupRows';
 import { drawerKeys, parseOpKey, parseRowKey, subjectKey } from './drawerKeys';
 import type { Filter } from './rows';
 import { parseFilters } from './rows';
@@ -137,10 +138,11 @@ const howOnServer: Readonly<Record<Filter['operator'], string>> = { '~': 'contai
 function Exports({ sessionId, tool, query, table }: { sessionId: string; tool: string; query: ToolQuery; table: ToolTable }) {
   const sort = useUrlKey('sort');
   const text = useUrlKey('q');
-  const filters = parseFilters(useUrlKey('f')).filter((one) => table.columns.some((column) => column.id === one.column));
-  const columns = useUrlKey('cols');
+  const onServer = (id: string) => !ownColumn.test(id) && table.columns.some((column) => column.id === id);
+  const filters = parseFilters(useUrlKey('f')).filter((one) => onServer(one.column));
+  const columns = useUrlKey('cols')?.split(',').filter(onServer).join(',');
   const extra: (readonly [string, string])[] = [['table', table.id]];
-  if (sort && table.columns.some((column) => column.id === sort.replace(/^-/, ''))) extra.push(['sort', sort]);
+  if (sort && onServer(sort.replace(/^-/, ''))) extra.push(['sort', sort]);
   if (text) extra.push(['q', text]);
   for (const one of filters) extra.push(['filter', `${one.column}:${howOnServer[one.operator]}:${one.value}`]);
   if (columns) extra.push(['columns', columns]);

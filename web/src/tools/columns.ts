@@ -33,7 +33,7 @@ export function cleanLabel(label: string): string {
 const shortLabels: Readonly<Record<string, string>> = {
   hlo_op_name: 'Op',
   category: 'Category',
-  total_self_time_percent: 'Share',
+  total_self_time_percent: 'Of all time',
   total_self_time: 'Self time',
   total_time: 'Total',
   avg_time: 'Mean',
@@ -186,7 +186,7 @@ export function presentColumn(table: ToolTable, index: number): ShownColumn {
 
 function smallNumber(value: number): string {
   if (value !== 0 && Math.abs(value) < 0.001) return value < 0 ? '>\u22120.001' : '<0.001';
-  return significant(value);
+  return Math.abs(value) < 0.01 ? value.toFixed(3).replace('-', '\u2212') : significant(value);
 }
 
 export function headerOf(shown: ShownColumn): string {

@@ -1,8 +1,8 @@
 // A table folded by one of its columns: sums of what adds up, means weighted by time of what does not.
 import type { Cell, Column, Row, ToolTable } from './types';
 
-// Columns whose cells add up. Everything else would be nonsense as a sum.
-const additive = /^(occurrences|count|total_time|total_self_time|total_duration_us|total_self_time_percent|timeInMs|selfTimeInMs|timeInPercent|selfTimeInPercent|total_time_per_core|total_time_in_percentage|total_stall|net_tx_bytes|vdd_energy|device_total_self_time_percent|host_total_self_time_percent)$/;
+// Columns whose cells add up. Total times do not: an op's total holds that of the ops inside it.
+const additive = /^(own\.share|occurrences|count|total_self_time|total_duration_us|total_self_time_percent|selfTimeInMs|selfTimeInPercent|total_time_per_core|total_time_in_percentage|total_stall|net_tx_bytes|vdd_energy|device_total_self_time_percent|host_total_self_time_percent)$/;
 
 export function isAdditive(column: Column): boolean {
   return column.type === 'number' && additive.test(column.id.replace(/\.(absolute|baseline)$/, ''));
@@ -59,4 +59,18 @@ function mean(rows: readonly Row[], at: number, weight: number): number | null {
 // One row under the table: what the rows in sight add up to.
 export function sumRow(table: ToolTable, rows: readonly Row[]): (number | null)[] {
   return table.columns.map((column, at) => (isAdditive(column) ? sum(rows, at) : null));
+}
+
+// Columns that the page adds by itself have ids that begin so; the server does not know them.
+export const ownColumn = /^own\./;
+
+// Self time as a share of all op time in the table: unlike XProf's share it leaves idle time out, so it sums to 100 %.
+export function withOpShare(table: ToolTable): ToolTable {
+  const at = table.columns.findIndex((column) => column.id === 'total_self_time');
+  const category = table.columns.findIndex((column) => column.id === 'category');
+  if (at < 0) return table;
+  const isOp = (row: Row) => category < 0 || !/^idle$/i.test(String(row.cells[category] ?? ''));
+  const whole = table.rows.reduce((total, row) => total + (isOp(row) && typeof row.cells[at] === 'number' ? (row.cells[at] as number) : 0), 0);
+  const column: Column = { id: 'own.share', label: 'Share of op time', short: 'Share', type: 'number', unit: 'fraction', description: 'Self time as a share of the time of all ops; idle time is left out.' };
+  return { ...table, columns: [...table.columns, column], rows: table.rows.map((row) => ({ ...row, cells: [...row.cells, isOp(row) && whole > 0 && typeof row.cells[at] === 'number' ? (row.cells[at] as number) / whole : null] })) };
 }

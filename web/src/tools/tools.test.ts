@@ -177,7 +177,7 @@ describe('a comparison', () => {
   });
   it('folds small parts into one, still summing to the whole', () => {
     const rows = Array.from({ length: 20 }, (_, i) => ({ key: [`op${i}`], row_ids: [i, i], values: [[10, 10 + i]], absolute: [[null, i]], relative: [[null, i / 10]] }));
-    const fall = waterfallOf(readComparison({ tool: 't', table: { id: 't' }, keys: [], sessions: [], key_columns: [{ id: 'operation', type: 'string' }], columns: [{ id: 'total_time', type: 'number', unit: 'us' }], total_row_count: 20, row_count: 20, rows }))!;
+    const fall = waterfallOf(readComparison({ tool: 't', table: { id: 't' }, keys: [], sessions: [], key_columns: [{ id: 'operation', type: 'string' }], columns: [{ id: 'total_self_time', type: 'number', unit: 'us' }], total_row_count: 20, row_count: 20, rows }))!;
     expect(fall.steps.at(-1)!.name).toBe('14 others');
     expect(fall.steps.reduce((sum, step) => sum + step.value, 0)).toBe(190);
   });

@@ -11,11 +11,12 @@ import { pushKeys, useUrlKey } from '../../state/url';
 import { exportUrl } from '../../tools/client';
 import { findTool } from '../../tools/catalog';
 import { opKey } from '../../tools/drawerKeys';
-import { moduleOf, shareOf } from '../../tools/OpSections';
+import { withOpShare } from '../../tools/groupRows';
+import { moduleOf } from '../../tools/OpSections';
 import { optionKey } from '../../tools/options';
 import { useToolAnswer, useToolSession } from '../../tools/session';
 import type { ToolBodyProps } from '../../tools/ToolPage';
-import { textOf } from '../../tools/types';
+import { numberOf, textOf } from '../../tools/types';
 import { findModule, type HloModuleName, moduleLabel, useModules } from '../../tools/useModules';
 import { Icon } from '../../ui/Icon';
 import { Menu } from '../../ui/Menu';
@@ -25,8 +26,10 @@ import { useResource } from '../../ui/useResource';
 import { GraphView } from './GraphView';
 import './graph.css';
 
-const radii = ['1', '2', '3', '4', '5'];
-const firstRadius = '2';
+const radii = [
+  { value: '', label: 'auto' },
+  ...['1', '2', '3', '4', '5'].map((value) => ({ value, label: value })),
+];
 
 interface OpTime {
   readonly name: string;
@@ -39,9 +42,10 @@ function useOpTimes(hosts: string): OpTime[] {
   const { tools } = useToolSession();
   const stats = useToolAnswer(tools && findTool(tools, 'hlo_stats') ? 'hlo_stats' : null, { hosts });
   return useMemo(() => {
-    const table = stats.value?.tables[0];
-    if (!table) return [];
-    return table.rows.map((row) => ({ name: row.subject?.opName || textOf(table, row, 'hlo_op_name'), moduleId: moduleOf(table, row), share: shareOf(table, row, 'total_self_time_percent') ?? 0 })).sort((a, b) => b.share - a.share);
+    const first = stats.value?.tables[0];
+    if (!first) return [];
+    const table = withOpShare(first);
+    return table.rows.map((row) => ({ name: row.subject?.opName || textOf(table, row, 'hlo_op_name'), moduleId: moduleOf(table, row), share: numberOf(table, row, 'own.share') ?? 0 })).sort((a, b) => b.share - a.share);
   }, [stats.value]);
 }
 
@@ -184,10 +188,10 @@ function FindInstruction({ module }: { module: LoadedModule }) {
 }
 
 function Neighbourhood({ module, moduleId, name, heat }: { module: LoadedModule; moduleId: string; name: string; heat: ReadonlyMap<string, number> }) {
-  const radius = useUrlKey(optionKey('graph_width')) ?? firstRadius;
+  const radius = useUrlKey(optionKey('graph_width')) ?? '';
   const unfoldedKey = useUrlKey('x');
   const unfolded = unfoldedKey ? unfoldedKey.split(',') : [];
-  const steps = Math.max(1, Math.min(5, Number(radius) || 2));
+  const steps = Math.max(0, Math.min(5, Number(radius) || 0)); // 0: as many as can be read.
   const picture = useResource(`picture/${module.key}/${name}/${steps}/${unfoldedKey ?? ''}`, () => askHlo<'picture'>({ kind: 'picture', key: module.key, name, radius: steps, unfolded }));
   const facts = useInstruction(module, name);
   const last = useRef(picture.value);
@@ -207,13 +211,13 @@ function Neighbourhood({ module, moduleId, name, heat }: { module: LoadedModule;
         {facts.value && (
           <span className="muted truncate">
             {facts.value.opcode} in {facts.value.computation}, {plural(facts.value.operands.length, 'operand')}, {plural(facts.value.users.length, 'user')}
-            {heat.has(name) && <>, <strong>{formatShare(heat.get(name))}</strong> of device time</>}
+            {heat.has(name) && <>, <strong>{formatShare(heat.get(name))}</strong> of op time</>}
           </span>
         )}
         <span className="aside">
           <label className="option">
             <span className="label">Steps</span>
-            <Select value={String(steps)} choices={radii.map((value) => ({ value, label: value }))} onChange={(value) => pushKeys({ [optionKey('graph_width')]: value === firstRadius ? null : value })} />
+            <Select value={steps === 0 ? '' : String(steps)} choices={radii} onChange={(value) => pushKeys({ [optionKey('graph_width')]: value || null })} />
           </label>
           {unfolded.length > 0 && (
             <button type="button" className="button plain small" onClick={() => pushKeys({ x: null })}>

@@ -11,7 +11,7 @@ import { useSize } from '../../ui/useSize';
 
 interface GraphViewProps {
   picture: Picture;
-  heat: ReadonlyMap<string, number>; // Share of device time by instruction name.
+  heat: ReadonlyMap<string, number>; // Share of op time by instruction name.
   onFollow: (name: string) => void;
   onUnfold: (name: string) => void;
   onEnter: (computation: string) => void;
@@ -109,7 +109,7 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
             return (
               <g key={place.id} transform={`translate(${place.x},${place.y})`} className={node.center ? 'graph-node center' : 'graph-node'}>
                 <g
-                  role="button" tabIndex={0} aria-label={`${node.name}, ${node.opcode}${share ? `, ${formatShare(share)} of device time` : ''}`} aria-current={node.center ? 'true' : undefined}
+                  role="button" tabIndex={0} aria-label={`${node.name}, ${node.opcode}${share ? `, ${formatShare(share)} of op time` : ''}`} aria-current={node.center ? 'true' : undefined}
                   onClick={follow}
                   onKeyDown={(event) => {
                     if (event.key !== 'Enter' && event.key !== ' ') return;
@@ -118,7 +118,7 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
                     onFollow(node.name);
                   }}
                 >
-                  <title>{`${node.name}\n${node.opcode} ${node.shape}${node.opName ? `\n${node.opName}` : ''}${node.source ? `\n${node.source}` : ''}${share ? `\n${formatShare(share)} of device time` : ''}`}</title>
+                  <title>{`${node.name}\n${node.opcode} ${node.shape}${node.opName ? `\n${node.opName}` : ''}${node.source ? `\n${node.source}` : ''}${share ? `\n${formatShare(share)} of op time` : ''}`}</title>
                   <rect width={place.width} height={place.height} rx={4} className="graph-box" />
                   <rect width={4} height={place.height} rx={2} fill={`var(--cat-${category.key})`} />
                   {share !== undefined && heatMost > 0 && <rect x={4} y={place.height - 3} width={Math.max(1, (place.width - 8) * (share / heatMost))} height={3} className="graph-heat" />}
@@ -131,7 +131,7 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
                 </g>
                 {node.hiddenOperands > 0 && <Badge x={place.width / 2} y={-9} text={`+${node.hiddenOperands}`} label={`Show ${node.hiddenOperands} hidden operands of ${node.name}`} onClick={() => onUnfold(node.name)} />}
                 {node.hiddenUsers > 0 && <Badge x={place.width / 2} y={place.height + 9} text={`+${node.hiddenUsers}`} label={`Show ${node.hiddenUsers} hidden users of ${node.name}`} onClick={() => onUnfold(node.name)} />}
-                {node.calls.length > 0 && <Badge x={place.width - 12} y={4} text="in" label={`Enter ${node.calls[0]}`} onClick={() => onEnter(node.calls[0]!)} />}
+                {node.calls.length > 0 && <Badge x={place.width - 16} y={13} text="in" label={`Enter ${node.calls[0]}`} onClick={() => onEnter(node.calls[0]!)} />}
               </g>
             );
           })}

@@ -3,19 +3,18 @@
 import { useMemo } from 'react';
 import { formatShare } from '../../format/format';
 import { pushKeys, useUrlKey } from '../../state/url';
-import { groupTable } from '../../tools/groupRows';
-import { shareOf } from '../../tools/OpSections';
+import { groupTable, withOpShare } from '../../tools/groupRows';
 import { formatFilters, parseFilters } from '../../tools/rows';
 import { DataTable } from '../../tools/DataTable';
 import { ToolTableView } from '../../tools/ToolTableView';
 import type { ToolBodyProps } from '../../tools/ToolPage';
-import { textOf, type ToolTable } from '../../tools/types';
+import { numberOf, textOf, type ToolTable } from '../../tools/types';
 import { categoryOf } from '../../theme/tokens';
 import { Select, Skeleton } from '../../ui/states';
 import './hlostats.css';
 
 const preset = {
-  columns: ['hlo_op_name', 'category', 'total_self_time_percent', 'total_self_time', 'avg_time', 'occurrences', 'normalized_flop_rate', 'hbm_bw', 'bound_by', 'source_info', 'tf_op_name', 'program_id'],
+  columns: ['hlo_op_name', 'category', 'own.share', 'total_self_time', 'avg_time', 'occurrences', 'normalized_flop_rate', 'hbm_bw', 'bound_by', 'source_info', 'tf_op_name', 'program_id'],
   sort: '-total_self_time',
 };
 const groupPreset = { sort: '-total_self_time' };
@@ -30,7 +29,8 @@ const groupings = [
 
 export default function HloStatsBody({ tool, query, answer }: ToolBodyProps) {
   const group = useUrlKey('group') ?? '';
-  const table = answer?.tables[0] ?? null;
+  const first = answer?.tables[0] ?? null;
+  const table = useMemo(() => (first ? withOpShare(first) : null), [first]);
   const grouped = useMemo(() => (table && group ? groupTable(table, group) : null), [table, group]);
   if (!answer) return <Skeleton width="100%" height={300} />;
   if (!table || table.columns.length === 0) return null;
@@ -65,7 +65,7 @@ function CategoryStrip({ table }: { table: ToolTable }) {
     const found = new Map<string, number>();
     for (const row of table.rows) {
       const category = textOf(table, row, 'category');
-      found.set(category, (found.get(category) ?? 0) + (shareOf(table, row, 'total_self_time_percent') ?? 0));
+      found.set(category, (found.get(category) ?? 0) + (numberOf(table, row, 'own.share') ?? 0));
     }
     return [...found].filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
   }, [table]);
@@ -80,7 +80,7 @@ function CategoryStrip({ table }: { table: ToolTable }) {
       <div className="strip-parts">
         {shares.map(([category, share]) => {
           const token = categoryOf(category);
-          return <button key={category} type="button" className={`cat-${token.key}`} aria-label={`${category}: ${formatShare(share)}`} aria-pressed={current === category.toLowerCase()} title={`${category}: ${formatShare(share)} of device time. Click to filter.`} style={{ flexGrow: share / total, backgroundColor: `var(--cat-${token.key})`, borderColor: `var(--cat-${token.key}-edge)` }} onClick={() => choose(category)} />;
+          return <button key={category} type="button" className={`cat-${token.key}`} aria-label={`${category}: ${formatShare(share)}`} aria-pressed={current === category.toLowerCase()} title={`${category}: ${formatShare(share)} of op time. Click to filter.`} style={{ flexGrow: share / total, backgroundColor: `var(--cat-${token.key})`, borderColor: `var(--cat-${token.key}-edge)` }} onClick={() => choose(category)} />;
         })}
       </div>
       <div className="chart-legend">
