@@ -341,7 +341,8 @@ void LinkReader::ReadEvent(Context* context, uint32_t event) const {
   if (!context->values.empty()) Emit(context, event);
 }
 
-// Regions lie between a start with an id and every stop until the next such start.
+// Regions lie between a start with an id and every stop until the next such start. The start is
+// what is linked: recorded answers have neither a flow nor a step on a region itself.
 void LinkReader::ReadRegions(const LineBytes& bytes, size_t line, LineLinks* out) const {
   const xplane::LineColumns& columns = file_.Line(plane_, line);
   const bool any = std::ranges::any_of(columns.name, [&](uint32_t m) { return regions_[m] != 0; });
@@ -361,14 +362,6 @@ void LinkReader::ReadRegions(const LineBytes& bytes, size_t line, LineLinks* out
       open.end_ps = std::max(columns.start_ps[event], open.start_ps);
       out->regions.push_back(open);
     }
-  }
-  for (size_t i = 0; i < out->regions.size(); ++i) {
-    const auto event = static_cast<uint32_t>(columns.event_count() + i);
-    const uint64_t id = out->regions[i].id;
-    out->flows.push_back({event, uint64_t{kThreadpoolContext} << kFlowCategoryShift |
-                                     FlowId(id, kThreadpoolContext) << kFlowIdShift | kFlowIn});
-    out->links.push_back(
-        {.event = event, .kind = LinkKind::kConsumer, .type = kThreadpoolContext, .id = id});
   }
 }
 

@@ -300,9 +300,8 @@ TEST(PreparedHostTest, PoolRegionsRunFromStartToStop) {
   EXPECT_EQ(region.name, "ThreadpoolListener::Region");
   EXPECT_EQ(region.start_ps, 100);
   EXPECT_EQ(region.duration_ps, 300);
-  ASSERT_FALSE(opened.Line(0, 0).flows.empty());
-  EXPECT_EQ(opened.Line(0, 0).flows.back().event, 2U);
-  EXPECT_EQ(FlowCategoryOf(opened.Line(0, 0).flows.back().flow), 15);
+  EXPECT_EQ(region.group, kNoGroup) << "the start is linked, the region is not";
+  for (const FlowEnd& flow : opened.Line(0, 0).flows) EXPECT_LT(flow.event, 2U);
 }
 
 TEST(PreparedHostTest, AGroupedProfileIsTakenAsItIs) {
