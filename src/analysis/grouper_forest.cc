@@ -17,13 +17,14 @@ constexpr std::string_view kTpuPrefix = "/device:TPU:";
 constexpr std::array<std::string_view, 5> kContextNames = {"graph_type", "iter_num", "step_num",
                                                            "id", "is_func"};
 
-// The order of the file's events with regions among them, if there are any.
+// The order of the file's events with regions among them, if there are any. By time where the file
+// is not: parts that were merged leave an outer event behind what it contains.
 EventOrder OrderWithRegions(const xplane::ProfileFile& file, size_t plane, size_t line,
                             const std::vector<PoolRegion>& regions) {
   const xplane::LineColumns& columns = file.Line(plane, line);
   const LineBytes bytes(file, plane, line);
   EventOrder order = FileOrder(bytes, columns);
-  if (regions.empty()) return order;
+  if (regions.empty() && columns.out_of_order == 0) return order;
   const size_t count = columns.event_count();
   std::vector<uint32_t> events(count + regions.size());
   for (size_t i = 0; i < events.size(); ++i) {
