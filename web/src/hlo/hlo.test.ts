@@ -64,7 +64,7 @@ describe('reading HLO text', () => {
     expect(module.instructions).toHaveLength(37_001);
     expect(neighbourhood(module, 20_000, 3).nodes.length).toBeGreaterThan(6);
     expect(findInstructions(module, 'add.36999', 5)[0]!.name).toBe('add.36999');
-  });
+  }, 30_000);
 });
 
 describe('a neighbourhood', () => {

@@ -33,6 +33,7 @@ export interface HloText {
 }
 
 const header = /^(ENTRY )?%?([^\s({]+).*\{\s*$/;
+const mayCall = /calls=|to_apply=|body=|condition=|computation|select=|scatter=/; // Most instructions do not.
 const called = /\b(?:calls|to_apply|body|condition|branch_computations|called_computations|select|scatter|true_computation|false_computation|async_computation)=(?:%?([\w.\-$]+)|\{([^}]*)\})/g;
 
 // The end of a bracketed text that begins at `from`; -1 when it is not closed.
@@ -108,6 +109,7 @@ export function parseInstruction(line: string): RawInstruction | null {
 
 function callsOf(rest: string): string[] {
   const names: string[] = [];
+  if (!mayCall.test(rest)) return names;
   for (const match of rest.matchAll(called)) {
     if (match[1]) names.push(match[1]);
     else for (const one of (match[2] ?? '').split(',')) if (one.trim()) names.push(one.trim().replace(/^%/, ''));
