@@ -288,7 +288,7 @@ const counterTables = new Map();
 function counters(session) {
   if (counterTables.has(session.id)) return counterTables.get(session.id);
   const random = randomFrom(session.seed);
-  const rows = Array.from({ length: 100_000 }, (_, i) => [session.hosts[0] ?? '', i % 4, `counter_${String(i).padStart(6, '0')}_${['issued', 'stalled', 'bytes', 'cycles'][i % 4]}`, { value: Math.floor(random() * 1e9), text: '0x' + i.toString(16) }, ['tensor core', 'memory'][i % 2]]);
+  const rows = Array.from({ length: session.id.endsWith('000') ? 100_000 : 600 }, (_, i) => [session.hosts[0] ?? '', i % 4, `counter_${String(i).padStart(6, '0')}_${['issued', 'stalled', 'bytes', 'cycles'][i % 4]}`, { value: Math.floor(random() * 1e9), text: '0x' + i.toString(16) }, ['tensor core', 'memory'][i % 2]]);
   counterTables.set(session.id, { tables: [table('perf_counters', 'Counters', [col('host', 'Host', 'string'), col('chip', 'Chip', 'number', 'count'), col('counter', 'Counter', 'string'), col('value', 'Value (Hex)', 'number', 'count'), col('set', 'Set', 'string')], rows)] });
   return counterTables.get(session.id);
 }

@@ -3,7 +3,12 @@
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { exactTime, formatCount, formatShare, formatTime } from '../format/format';
 import { keyHint } from '../keys/table';
+import { sessionPath } from '../state/router';
+import { findTool } from '../tools/catalog';
+import { opKey } from '../tools/drawerKeys';
+import { useToolSession } from '../tools/session';
 import { Icon } from '../ui/Icon';
+import { Link } from '../ui/Link';
 import type { EventDetail } from './model';
 import type { DrawnEvent } from './scene';
 import type { TimelineSession } from './session';
@@ -37,6 +42,7 @@ export function DetailsPanel({ store, session, container }: Props) {
       <header>
         <h2 className="mono truncate" title={shown?.name ?? picked?.name}>{shown?.name ?? picked?.name ?? selection}</h2>
         <div className="tl-details-actions">
+          <OpLink detail={shown} />
           <button type="button" className="button plain small square" aria-label="Previous event" title={keyHint('timeline.previous_event')} onClick={() => session?.navigator.stepEvent('previous')}>
             <Icon name="left" />
           </button>
@@ -63,6 +69,22 @@ export function DetailsPanel({ store, session, container }: Props) {
         </div>
       )}
     </section>
+  );
+}
+
+const programStats = /^(program_id|hlo_module_id)$/;
+
+// From an event of a device op to everything that is known about the op.
+function OpLink({ detail }: { detail: EventDetail | null }) {
+  const { sessionId, tools } = useToolSession();
+  if (detail === null || !detail.plane.startsWith('/device:') || tools === null || !findTool(tools, 'hlo_stats')?.applies) return null;
+  const op = detail.stats.find((stat) => stat.name === 'hlo_op')?.value;
+  const program = detail.stats.find((stat) => programStats.test(stat.name))?.value;
+  const name = typeof op === 'string' && op !== '' ? op : detail.name;
+  return (
+    <Link className="button plain small" to={sessionPath(sessionId, 'hlo_stats', `?op=${encodeURIComponent(opKey(program === undefined || program === null || typeof program === 'object' ? '' : String(program), name))}`)}>
+      Op
+    </Link>
   );
 }
 

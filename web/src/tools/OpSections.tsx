@@ -46,7 +46,8 @@ export function shortSource(source: string): string {
   return first.slice(first.lastIndexOf('/') + 1);
 }
 
-export function OpSections({ op, hosts, fromTool }: { op: OpKey; hosts: string; fromTool: string }) {
+// `beside`: the row of another tool stands above, with its own events.
+export function OpSections({ op, hosts, fromTool, beside = false }: { op: OpKey; hosts: string; fromTool: string; beside?: boolean }) {
   const { sessionId, tools } = useToolSession();
   const has = (id: string) => (tools && findTool(tools, id) ? id : null);
   const stats = useToolAnswer(has('hlo_stats'), { hosts });
@@ -54,9 +55,15 @@ export function OpSections({ op, hosts, fromTool }: { op: OpKey; hosts: string; 
   const found = findOp(stats.value, op);
   const search = contextSearch(useLocation().search);
   if (!stats.value && stats.loading) return <Skeleton width="100%" height={160} />;
+  if (!found && beside) return null;
   const moduleId = found ? moduleOf(found.table, found.row) : op.moduleId;
   return (
     <>
+      {beside && (
+        <section>
+          <h3>The op {op.name}</h3>
+        </section>
+      )}
       {found ? <Cost found={found} /> : <p className="muted">HLO op stats have no op of this name{op.moduleId ? ' in this program' : ''}: it did not run on a device in the window, or it is no HLO op.</p>}
       <div className="drawer-links">
         {moduleId && fromTool !== 'graph_viewer' && has('graph_viewer') && (
@@ -79,7 +86,7 @@ export function OpSections({ op, hosts, fromTool }: { op: OpKey; hosts: string; 
         )}
       </div>
       {found && <OfPeak found={found} roofline={roofline.value} moduleId={moduleId} />}
-      {found && <RowEventsSection tool="hlo_stats" query={{ hosts }} table={found.table.id} row={found.row.index} />}
+      {found && !beside && <RowEventsSection tool="hlo_stats" query={{ hosts }} table={found.table.id} row={found.row.index} />}
       {found && <Source found={found} />}
       {found && <HloText found={found} />}
       {moduleId && has('graph_viewer') && <Neighbours moduleId={moduleId} name={op.name} />}

@@ -20,6 +20,8 @@ interface RowDrawerProps {
   answer: ToolAnswer | null;
 }
 
+const opTools = new Set(['hlo_stats', 'roofline_model']);
+
 export function closeDrawer(): void {
   pushKeys({ op: null, row: null });
 }
@@ -30,6 +32,8 @@ export function RowDrawer({ tool, query, answer }: RowDrawerProps) {
   const table = rowAt ? (answer?.tables.find((one) => one.id === rowAt.table) ?? null) : null;
   const row = table && rowAt ? (table.rows.find((one) => one.index === rowAt.row) ?? null) : null;
   const name = op?.name ?? (table && row ? rowName(table, row) : (rowAt ? `row ${rowAt.row}` : ''));
+  // A row of another tool comes first with its own events; of ops the op comes first.
+  const rowFirst = row !== null && !opTools.has(tool.id);
   const body = useRef<HTMLDivElement>(null);
   useKeys({ 'app.close': closeDrawer });
   useEffect(() => {
@@ -52,8 +56,9 @@ export function RowDrawer({ tool, query, answer }: RowDrawerProps) {
         </button>
       </header>
       <div className="drawer-body" ref={body} tabIndex={0} role="region" aria-label={`Everything about ${name}`}>
-        {op && <OpSections key={`${op.moduleId}/${op.name}`} op={op} hosts={query.hosts ?? ''} fromTool={tool.id} />}
-        {table && row && !(op && tool.id === 'hlo_stats') && <WholeRow tool={tool} query={query} table={table} row={row} withEvents={!op} />}
+        {rowFirst && table && row && <WholeRow tool={tool} query={query} table={table} row={row} withEvents />}
+        {op && <OpSections key={`${op.moduleId}/${op.name}`} op={op} hosts={query.hosts ?? ''} fromTool={tool.id} beside={rowFirst} />}
+        {!rowFirst && table && row && tool.id !== 'hlo_stats' && <WholeRow tool={tool} query={query} table={table} row={row} withEvents={!op} />}
         {!op && rowAt && answer && !row && <p className="muted">This answer has no row {rowAt.row}.</p>}
       </div>
     </aside>

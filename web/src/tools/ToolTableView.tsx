@@ -148,7 +148,7 @@ function Exports({ sessionId, tool, query, table }: { sessionId: string; tool: s
   if (columns) extra.push(['columns', columns]);
   const link = (format: 'csv' | 'jsonl' | 'json') => exportUrl(sessionId, tool, query, format, extra);
   return (
-    <Menu label="Take these rows away" className="button plain small" align="right" button={<>Export<Icon name="chevron" /></>}>
+    <Menu label="Export these rows" className="button plain small" align="right" button={<>Export<Icon name="chevron" /></>}>
       {(close) => (
         <>
           {(['csv', 'jsonl', 'json'] as const).map((format) => (

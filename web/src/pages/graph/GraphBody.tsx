@@ -290,7 +290,7 @@ function Downloads({ sessionId, module }: { sessionId: string; module: string })
   const options: Record<string, string> = /^\d+$/.test(module) ? { program_id: module } : { module_name: module };
   const link = (type: string) => exportUrl(sessionId, 'graph_viewer', { options: { ...options, type } }, 'raw', []);
   return (
-    <Menu label="Take the module away" className="button plain small" button={<>Export<Icon name="chevron" /></>}>
+    <Menu label="Export the module" className="button plain small" button={<>Export<Icon name="chevron" /></>}>
       {(close) =>
         ([['short_txt', 'Short text'], ['long_txt', 'Long text'], ['pb', 'Protobuf'], ['pbtxt', 'Protobuf as text']] as const).map(([type, label]) => (
           <a key={type} className="menu-item" role="menuitem" href={link(type)} download={`module.${type.replace('short_txt', 'txt').replace('long_txt', 'long.txt')}`} onClick={close}>
