@@ -109,7 +109,7 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
             return (
               <g key={place.id} transform={`translate(${place.x},${place.y})`} className={node.center ? 'graph-node center' : 'graph-node'}>
                 <g
-                  role="button" tabIndex={0} aria-label={`${node.name}, ${node.opcode}${share ? `, ${formatShare(share)} of op time` : ''}`} aria-current={node.center ? 'true' : undefined}
+                  role="button" tabIndex={0} aria-current={node.center ? 'true' : undefined}
                   onClick={follow}
                   onKeyDown={(event) => {
                     if (event.key !== 'Enter' && event.key !== ' ') return;
@@ -167,7 +167,7 @@ function Badge({ x, y, text, label, onClick }: { x: number; y: number; text: str
   const width = text.length * 7 + 10;
   return (
     <g
-      transform={`translate(${x - width / 2},${y - 8})`} className="graph-badge" role="button" tabIndex={0} aria-label={label}
+      transform={`translate(${x - width / 2},${y - 8})`} className="graph-badge" role="button" tabIndex={0}
       onClick={(event) => {
         event.stopPropagation();
         onClick();
