@@ -322,7 +322,8 @@ TEST_F(AppTest, AnswersAsXprofDoes) {
             R"([{"hostname": "host0"}, {"hostname": "host1"}])");
   EXPECT_EQ(*Run("GET", "/hosts?run=nosuch&tag=x").body, "[]");
   EXPECT_EQ(*Run("GET", "/run_tools?run=nosuch").body, "[]");
-  EXPECT_EQ(*Run("GET", "/run_tools?run=single").body, R"(["overview_page", "hlo_stats"])");
+  EXPECT_EQ(*Run("GET", "/run_tools?run=single").body,
+            R"(["overview_page", "op_profile", "hlo_stats"])");
   EXPECT_EQ(*Run("GET", "/run_tools?run=broken/text").body, "[]");
   EXPECT_EQ(*Run("GET", "/config").body,
             R"({"enableTabNameLabel": false, "hideCaptureProfileButton": false, )"

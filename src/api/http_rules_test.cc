@@ -197,6 +197,20 @@ TEST(GuardTest, TakesChangesFromOurPagesOnly) {
   EXPECT_EQ(status, 403);
 }
 
+TEST(GuardTest, TakesXprofsPostWithoutABodyButNotFromForeignPages) {
+  const Guard guard(GuardOptions{});
+  int status = 0;
+  Request request = MakeRequest("POST", "/data/plugin/profile/generate_cache?x=1").value();
+  request.headers = {{"host", "localhost:8"}};
+  EXPECT_TRUE(guard.Check(request, &status).ok());
+  request.headers.push_back({"origin", "http://evil.example"});
+  EXPECT_EQ(guard.Check(request, &status).name(), "ORIGIN_NOT_ALLOWED");
+  request = MakeRequest("POST", "/api/v1/captures").value();
+  request.headers = {{"host", "localhost:8"}};
+  EXPECT_EQ(guard.Check(request, &status).name(), "CONTENT_TYPE_NOT_JSON");
+}
+
+
 TEST(ParseWholeRequestTest, ReadsOneRequestAndNamesWhatIsWrong) {
   const Result<Request> request = ParseWholeRequest(
       "POST /echo?q=1 HTTP/1.1\r\nHost: a\r\nX-Two: b\r\nContent-Length: 2\r\n\r\n{}");

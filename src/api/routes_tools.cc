@@ -6,6 +6,7 @@
 #include "src/api/json_answers.h"
 #include "src/api/tool_json.h"
 #include "src/api/tool_question.h"
+#include "src/api/xprof_json.h"
 #include "src/engine/engine.h"
 
 namespace strobe::api {
@@ -68,9 +69,14 @@ Result<Response> Raw(const ToolAnswer& answer) {
     case ToolResult::Shape::kDocument:
       response = JsonResponse(DocumentJson(answer.result.document));
       break;
+    case ToolResult::Shape::kTrace: {
+      STROBE_ASSIGN_OR_RETURN(XprofBody body, MakeXprofBody(answer.result));
+      response = TextResponse(std::move(body.bytes));
+      response.content_type = std::move(body.content_type);
+      break;
+    }
     case ToolResult::Shape::kTable:
     case ToolResult::Shape::kTables:
-    case ToolResult::Shape::kTrace:
       return FailedPreconditionError("TOOL_HAS_NO_TEXT",
                                      "This answer is neither a text nor a tree.")
           .Where(answer.tool.id)

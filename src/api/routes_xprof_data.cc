@@ -192,6 +192,15 @@ Result<std::shared_ptr<const ToolResult>> Compute(const Asked& asked, const Requ
   return RunOnNothing(*asked.tool, asked.question, request.cancel);
 }
 
+Response Answer(const ToolResult& result) {
+  Result<XprofBody> body = MakeXprofBody(result);
+  if (!body.ok()) {
+    LogWarning("xprof.not_written", {{"error", body.status().ToString()}});
+    return XprofAnswer(std::string(kNoData), "text/plain", 404);
+  }
+  return XprofAnswer(std::move(body->bytes), body->content_type);
+}
+
 // The names of all counters of a device: a question about no run at all.
 bool AsksCounterNames(const Request& request) {
   return request.Query("tag").value_or("") == "perf_counters" &&
@@ -212,8 +221,7 @@ Response CounterNames(const Context& context, const Request& request) {
   if (!result.ok()) {
     return XprofAnswer(std::string(result.status().message()), "text/plain", 500);
   }
-  XprofBody body = MakeXprofBody(**result);
-  return XprofAnswer(std::move(body.bytes), body.content_type);
+  return Answer(**result);
 }
 
 Result<Response> Data(const Context& context, const Request& request) {
@@ -229,8 +237,7 @@ Result<Response> Data(const Context& context, const Request& request) {
     if (refusal.text.empty()) return result.status();
     return XprofAnswer(std::move(refusal.text), "text/plain", refusal.status);
   }
-  XprofBody body = MakeXprofBody(**result);
-  return XprofAnswer(std::move(body.bytes), body.content_type);
+  return Answer(**result);
 }
 
 // Errors keep their text and become 500, but for "No Data".

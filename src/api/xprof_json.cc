@@ -4,7 +4,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "src/api/xprof_trace.h"
 #include "src/base/utf8.h"
+#include "src/tools/trace_view.h"
 
 namespace strobe::api {
 namespace {
@@ -314,8 +316,17 @@ std::string XprofDocumentJson(const Value& value) {
   return json;
 }
 
-XprofBody MakeXprofBody(const ToolResult& result) {
+Result<XprofBody> MakeXprofBody(const ToolResult& result) {
   XprofBody body{.bytes = "", .content_type = "application/json"};
+  if (result.trace != nullptr) {
+    if (result.trace->encoding == tools::TraceView::Encoding::kJson) {
+      body.bytes = XprofTraceJson(*result.trace);
+      return body;
+    }
+    STROBE_ASSIGN_OR_RETURN(body.bytes, XprofTracePacked(*result.trace));
+    body.content_type = "application/octet-stream";
+    return body;
+  }
   switch (result.shape) {
     case ToolResult::Shape::kTable:
       body.bytes = result.tables.empty() ? "{}" : XprofTableJson(result.tables.front());

@@ -27,12 +27,13 @@ std::string ProtobufNumber(double number);
 std::string XprofTableJson(const tools::Table& table);
 std::string XprofDocumentJson(const tools::Value& value);
 
-// The body and its type, of everything but traces.
+// The body and its type.
 struct XprofBody {
   std::string bytes;
   std::string content_type;
 };
-XprofBody MakeXprofBody(const tools::ToolResult& result);
+// Errors: TRACE_PACK_FAILED (xprof_trace.h).
+Result<XprofBody> MakeXprofBody(const tools::ToolResult& result);
 
 // The first table. Errors: XPROF_CSV_NO_TABLE (not a table first; XProf answers 500) and
 // XPROF_CSV_NOT_JSON (a text or trace; XProf answers 400).

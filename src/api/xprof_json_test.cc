@@ -58,13 +58,13 @@ Table SmallTable() {
 TEST(XprofJsonTest, WritesTablesWithSortedKeys) {
   EXPECT_EQ(XprofTableJson(SmallTable()),
             R"({"cols":[{"id":"name","label":"Name","type":"string"},)"
-            R"({"id":"n","label":"N (μs)","p":{"role":"interval"},"type":"number"},)"
+            R"x({"id":"n","label":"N (μs)","p":{"role":"interval"},"type":"number"},)x"
             R"({"id":"b","label":"","type":"boolean"}],)"
             R"("p":{"alpha":"0.0","zeta":"1"},"rows":[)"
             "{\"c\":[{\"v\":\"<a>\\n\\\"\x7f\"},{\"v\":1.0},{\"v\":true}]},"
             R"({"c":[{"v":null},{"f":"0x1f","v":31.0},{"v":null}]}]})");
-EXPECT_EQ(XprofTableJson(Table()), "{}");
-EXPECT_EQ(XprofTableJson(Table("index", "")), R"({"cols":[],"rows":[]})");
+  EXPECT_EQ(XprofTableJson(Table()), "{}");
+  EXPECT_EQ(XprofTableJson(Table("index", "")), R"({"cols":[],"rows":[]})");
 }
 
 TEST(XprofJsonTest, WritesTreesAsProtobufDoes) {
@@ -86,14 +86,14 @@ TEST(XprofJsonTest, ShapesBodies) {
   ToolResult result;
   result.shape = ToolResult::Shape::kTables;
   result.tables = {Table("a", ""), Table()};
-  EXPECT_EQ(MakeXprofBody(result).bytes, R"([{"cols":[],"rows":[]},{}])");
+  EXPECT_EQ(MakeXprofBody(result)->bytes, R"([{"cols":[],"rows":[]},{}])");
   result.shape = ToolResult::Shape::kTable;
-  EXPECT_EQ(MakeXprofBody(result).bytes, R"({"cols":[],"rows":[]})");
+  EXPECT_EQ(MakeXprofBody(result)->bytes, R"({"cols":[],"rows":[]})");
   result.shape = ToolResult::Shape::kText;
   result.text = "HloModule m";
   result.content_type = "text/plain";
-  EXPECT_EQ(MakeXprofBody(result).bytes, "HloModule m");
-  EXPECT_EQ(MakeXprofBody(result).content_type, "text/plain");
+  EXPECT_EQ(MakeXprofBody(result)->bytes, "HloModule m");
+  EXPECT_EQ(MakeXprofBody(result)->content_type, "text/plain");
 }
 
 TEST(XprofCsvTest, QuotesEveryFieldAsPythonDoes) {

@@ -26,12 +26,38 @@ std::vector<XprofRun> SessionsAt(engine::Engine& engine, const fs::path& directo
   return runs;
 }
 
+// Directories of profiles that are no sessions of the list: they have names and hosts. Only their
+// own ids can be opened.
+std::vector<XprofRun> LooseRunsAt(const fs::path& directory, bool inside) {
+  std::vector<fs::path> directories;
+  std::error_code error;
+  if (!inside) {
+    directories.push_back(directory);
+  } else {
+    for (fs::directory_iterator at(directory, error), end; !error && at != end;
+         at.increment(error)) {
+      std::error_code ignored;
+      if (at->is_directory(ignored)) directories.push_back(at->path());
+    }
+  }
+  std::vector<XprofRun> runs;
+  for (const fs::path& place : directories) {
+    Result<std::vector<xplane::SessionEntry>> entries = xplane::ListSessions(place.string(), {});
+    if (!entries.ok()) continue;
+    for (xplane::SessionEntry& entry : *entries) {
+      if (fs::canonical(entry.path, error) != place || error) continue;
+      if (inside && entry.files.empty()) continue;
+      runs.push_back({NameOf(place), std::move(entry)});
+    }
+  }
+  return runs;
+}
+
 }  // namespace
 
 std::string InsideRoots(const engine::Engine& engine, std::string_view path) {
   std::error_code error;
-  // "//" and a "/" at the end name the same directory.
-  fs::path real = fs::canonical(fs::path(path), error);
+  const fs::path real = fs::canonical(fs::path(path), error);
   if (error || !fs::is_directory(real, error)) return "";
   for (const std::string& root : engine.options().roots) {
     const fs::path real_root = fs::canonical(root, error);
@@ -57,7 +83,8 @@ std::vector<XprofRun> XprofRuns(engine::Engine& engine, const Request& request) 
   const bool one = !session_path.empty();
   const std::string directory = InsideRoots(engine, one ? session_path : run_path);
   if (directory.empty()) return runs;
-  return SessionsAt(engine, directory, /*inside=*/!one);
+  runs = SessionsAt(engine, directory, /*inside=*/!one);
+  return runs.empty() ? LooseRunsAt(directory, /*inside=*/!one) : runs;
 }
 
 std::optional<xplane::SessionEntry> FindXprofRun(engine::Engine& engine, const Request& request,
