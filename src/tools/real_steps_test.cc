@@ -2,6 +2,7 @@
 // wait: our own samples, and the captures of the corpus.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
