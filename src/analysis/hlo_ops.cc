@@ -84,7 +84,7 @@ const OpMetrics& HloOps::OpOf(Program* program, uint64_t program_id, uint32_t in
   const hlo::OpMetadata metadata = hlo::DecodeMetadata(module.instruction(instruction).metadata);
   op.hlo_module_id = program_id;
   op.name = module.instruction(instruction).name;
-  op.category = hlo::CategoryOf(module, instruction);
+  op.category = hlo::HloCategoryOf(module, instruction);
   op.provenance = FullName(metadata);
   op.deduplicated_name = metadata.deduplicated_name;
   op.long_name = HloExpression(module, instruction);
@@ -116,7 +116,7 @@ void HloOps::AddInside(const hlo::HloModule& module, uint32_t fusion, int depth,
     const hlo::OpMetadata metadata = hlo::DecodeMetadata(instruction.metadata);
     OpMetrics& child = into->ops.emplace_back();
     child.name = instruction.name;
-    child.category = hlo::CategoryOf(module, i);
+    child.category = hlo::HloCategoryOf(module, i);
     child.deduplicated_name = metadata.deduplicated_name;
     child.provenance = std::string(metadata.op_name) + ":" + std::string(metadata.op_type);
     child.num_cores = 1;

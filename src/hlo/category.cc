@@ -131,7 +131,7 @@ bool IsElementwise(const HloModule& module, uint32_t instruction) {
   return IsElementwiseAt(module, instruction, kMaxFusionDepth);
 }
 
-std::string CategoryOf(const HloModule& module, uint32_t index) {
+std::string HloCategoryOf(const HloModule& module, uint32_t index) {
   const Instruction& instruction = module.instruction(index);
   switch (instruction.opcode) {
     case Opcode::kTranspose:

@@ -1,6 +1,6 @@
 // The category of an instruction, as profiles name it: "loop fusion", "convolution", "copy-done".
 //
-//   CategoryOf(module, i)     // "non-fusion elementwise"
+//   HloCategoryOf(module, i)     // "non-fusion elementwise"
 //
 // Equal to the compiler's own word for it. Cost: the instruction's record for fusions and
 // convolutions, else nothing.
@@ -13,7 +13,7 @@
 
 namespace strobe::hlo {
 
-std::string CategoryOf(const HloModule& module, uint32_t instruction);
+std::string HloCategoryOf(const HloModule& module, uint32_t instruction);
 
 // Computes each element of its result from the same element of its operands. For fusions: all
 // instructions inside do; maps: as if they had all dimensions.
