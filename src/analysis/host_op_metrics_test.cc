@@ -60,8 +60,9 @@ TEST(HostOpMetricsTest, PipelineStagesAreKnownByTheirId) {
   PlaneBuilder& plane = space.AddPlane("/host:CPU");
   const int64_t read = plane.AddEventMetadata("ReadFiles");
   LineBuilder& thread = plane.AddLine(1, "main", 0);
+  int64_t at_ps = 0;
   for (int64_t stage : {5, 6, 5}) {
-    thread.AddEvent(read, stage * 100, 10)
+    thread.AddEvent(read, at_ps += 100, 10)
         .AddStat(plane.StatId("_ipl_stage_id"), stage)
         .AddStat(plane.StatId("_ipl_stage_cat"), std::string_view("Read"));
   }

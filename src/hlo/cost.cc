@@ -39,6 +39,7 @@ Sums CostWalk::Computation(uint32_t computation) {
   for (const uint32_t i : InstructionPostOrder(module_, computation)) {
     Visit(i);
     const InstructionCost& cost = cost_.instructions[i];
+    if (!cost.known) continue;
     sums.flops += cost.flops;
     sums.transcendentals += cost.transcendentals;
     sums.bytes += cost.bytes_accessed;
