@@ -90,7 +90,7 @@ void CostWalk::FusionUtilizations(Work* work, uint32_t computation) {
   for (const uint32_t i : order) {
     const std::set<uint32_t>& own_roots = roots[i];
     for (const uint32_t r : own_roots) utilization_[i] += root_utilization[r];
-    flops += utilization_[i] * cost_.instructions[i].flops;
+    if (cost_.instructions[i].known) flops += utilization_[i] * cost_.instructions[i].flops;
     const Opcode opcode = module_.instruction(i).opcode;
     const bool passes_on =
         opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement || IsElementwise(module_, i);

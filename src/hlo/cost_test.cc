@@ -250,7 +250,9 @@ TEST(CostTest, RealModulesHaveSaneCosts) {
       for (uint32_t i = 0; i < cost.instructions.size(); ++i) {
         const InstructionCost& one = cost.instructions[i];
         ASSERT_TRUE(std::isfinite(one.flops) && std::isfinite(one.bytes_accessed)) << key;
-        ASSERT_TRUE(!one.known || (one.flops >= 0 && one.bytes_accessed >= 0)) << key;
+        ASSERT_TRUE(!one.known || (one.flops >= 0 && one.bytes_accessed >= 0))
+            << key << " " << module->instruction(i).name << " " << one.flops << " "
+            << one.bytes_accessed;
         ASSERT_LE(one.device_flops, one.flops) << key;
         ASSERT_FALSE(HloCategoryOf(*module, i).empty());
       }
