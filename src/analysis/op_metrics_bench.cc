@@ -1,4 +1,5 @@
-// How fast the ops of a device are summed.
+// How fast the ops of a device are summed: a gate of 10 ns an event of a line whose events carry no
+// stats. Device times are read from each event's record, which is another order of magnitude.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -59,6 +60,7 @@ void SumOps(benchmark::State& state, bool nested, bool with_stats) {
   if (!host.ok()) return state.SkipWithError("cannot prepare");
   hlo::ModuleSet modules;
   modules.Finish();
+  (*file)->Line(0, 0);  // decodes it
   for (auto _ : state) {
     auto metrics = MakeDevicePlaneMetrics(**host, modules, CancelToken());
     benchmark::DoNotOptimize(metrics);
