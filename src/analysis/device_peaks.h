@@ -1,6 +1,5 @@
 // What a device can do at most: operations a second and bandwidths, and what it is called.
 //
-//
 //   const PerfEnv perf = GpuPerfEnv(file, plane);
 //   GpuModelName(ReadGpuCapabilities(file, plane))   // "Nvidia GPU (Hopper)"
 //
