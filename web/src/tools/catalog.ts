@@ -17,7 +17,7 @@ export const toolGroups: readonly ToolGroup[] = [
   { id: 'comms', name: 'Comms', icon: 'comms', key: 'go.comms', tools: ['pod_viewer', 'megascale_stats'] },
   { id: 'input', name: 'Input', icon: 'input', key: 'go.input', tools: ['input_pipeline_analyzer'] },
   { id: 'roofline', name: 'Roofline', icon: 'roofline', key: 'go.roofline', tools: ['roofline_model'] },
-  { id: 'graph', name: 'Graph', icon: 'graph', key: 'go.graph', tools: ['graph_viewer'] },
+  { id: 'graph', name: 'Graph', icon: 'graph', key: 'go.graph', tools: ['graph_viewer', 'hlo_graph'] },
   { id: 'counters', name: 'Counters', icon: 'counters', key: 'go.counters', tools: ['perf_counters', 'utilization_viewer', 'kernel_utilization'] },
   { id: 'report', name: 'Advice', icon: 'report', key: 'go.report', tools: ['smart_suggestion'] },
 ];
@@ -63,6 +63,8 @@ const shortTitles: Readonly<Record<string, string>> = {
   perf_counters: 'Raw counters',
   utilization_viewer: 'Units',
   kernel_utilization: 'Kernels',
+  graph_viewer: 'Picture and text',
+  hlo_graph: 'As data',
 };
 
 export function shortTitle(tool: ToolInfo): string {
