@@ -47,7 +47,7 @@ function Nothing({ applies }: { applies: boolean }) {
 
 function Tables({ tables, tool, query, remote = false }: { tables: readonly ToolTable[]; tool: string; query: ToolBodyProps['query']; remote?: boolean }) {
   const wanted = useUrlKey('t');
-  const current = tables.find((table) => table.id === wanted) ?? tables.find((table) => table.rows.length > 0) ?? tables[0]!;
+  const current = tables.find((table) => table.id === wanted) ?? [...tables].sort((a, b) => b.rows.length - a.rows.length || b.columns.length - a.columns.length)[0]!; // The one with most to say.
   const facts = propertyFacts(current.properties).map(([name, value, unit]) => [name, typeof value === 'string' ? plainWords(value) : value, unit] as const);
   return (
     <>

@@ -54,7 +54,7 @@ export default function MemoryViewerBody({ tool, query, options }: ToolBodyProps
         {chosen === null && wanted === null && <span className="muted">measuring programs, {formatCount(peaks.size)} of {formatCount(Math.min(mostMeasured, modules.value.length))}</span>}
       </div>
       {answer.error && !answer.error.lostConnection && <ErrorNotice what="The memory of this program could not be read." error={answer.error} onRetry={answer.reload} />}
-      {chosen !== null && !answer.value && answer.loading && <Skeleton width="100%" height={300} />}
+      {!answer.value && (chosen !== null ? answer.loading : wanted === null) && <Skeleton width="100%" height={300} />}
       {answer.value && !heap && <p className="muted">The program holds no buffer assignment, so its heap is not known.</p>}
       {heap && <HeapPage heap={heap} module={chosen!} />}
     </>
