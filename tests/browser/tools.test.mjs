@@ -101,7 +101,8 @@ test('a session without steps gets a verdict that names the missing fact', optio
 test('two sessions of one program match completely', options, async () => {
   const [a, b] = [find('gpu-1080ti-julia', 0), find('gpu-1080ti-julia', 1)];
   const page = await open(a, `kernel_stats?b=${b.id}`);
-  await page.waitForSelector('.table-bar :text("21 matched, 0 new, 0 gone")');
+  await page.waitForSelector('.table-bar :text("matched, 0 new, 0 gone")');
+  assert.match(await page.locator('.table-bar').innerText(), /[1-9]\d* matched/);
   await close(page);
 });
 

@@ -43,7 +43,7 @@ export default function OpProfileBody({ sessionId, tool, query, answer, options 
   };
   return (
     <>
-      {root && <Totals root={root} before={before} device={deviceType(answer?.document)} />}
+      {root && root.timePs > 0 && <Totals root={root} before={before} device={deviceType(answer?.document)} />}
       <section className="panel data-panel profile-panel" aria-label="Op profile">
         <header className="table-bar">
           <div className="tool-tabs" role="group" aria-label="Grouping">
