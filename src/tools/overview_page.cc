@@ -69,7 +69,10 @@ void SetDeviceProperties(const OverviewAnalysis& analysis, const ToolQuestion& q
   table->SetProperty("host_idle_time_percent", Percent(analysis.host_idle_percent));
 }
 
-void SetCommonProperties(const OpStats& stats, const OverviewAnalysis& analysis, Table* table) {
+void SetCommonProperties(const OpStats& stats, const OverviewAnalysis& analysis,
+                         const ToolQuestion& question, Table* table) {
+  // A counter that was not recorded: 0 as XProf prints it, unknown as it is.
+  const double none = question.as_xprof ? 0 : -1;
   table->SetProperty("host_trace_level", std::to_string(stats.run.host_trace_level));
   table->SetProperty("host_tf_op_percent", Percent(analysis.host_op_percent));
   table->SetProperty("device_tf_op_percent", Percent(analysis.device_op_percent));
@@ -78,9 +81,9 @@ void SetCommonProperties(const OpStats& stats, const OverviewAnalysis& analysis,
   table->SetProperty("remark_text", "");
   table->SetProperty("remark_color", "");
   table->SetProperty("mxu_utilization_percent",
-                     Percent(stats.counters.matrix_unit_utilization_percent.value_or(0)));
+                     Percent(stats.counters.matrix_unit_utilization_percent.value_or(none)));
   table->SetProperty("hbm_utilization_percent",
-                     Percent(stats.counters.hbm_utilization_percent.value_or(0)));
+                     Percent(stats.counters.hbm_utilization_percent.value_or(none)));
 }
 
 void AddTopOpColumns(bool is_gpu, Table* table) {
@@ -113,7 +116,7 @@ Table MakeAnalysisTable(const OpStats& stats, const OverviewAnalysis& analysis,
                         const InputPipelineAnalysis& steps, const ToolQuestion& question) {
   Table table("analysis", "Performance summary");
   const bool is_gpu = HardwareOfDevice(stats.run.device_type) == HardwareType::kGpu;
-  SetCommonProperties(stats, analysis, &table);
+  SetCommonProperties(stats, analysis, question, &table);
   if (is_gpu) {
     table.SetProperty("device_compute_16bit_percent", Percent(analysis.compute_16bit_percent));
     table.SetProperty("device_compute_32bit_percent", Percent(analysis.compute_32bit_percent));

@@ -136,7 +136,8 @@ Value MakeDocument(const OpStats& stats, std::span<const Step> steps, bool as_xp
   for (const Step& step : steps) maps.Add(MakeStep(stats, step, as_xprof));
   Value& diagnostics = document.Set("diagnostics", Value::Object());
   diagnostics.Set("info", Value::List());
-  diagnostics.Set("warnings", as_xprof ? TextList(StepWarnings(stats.steps, steps.size())) : Value::List());
+  diagnostics.Set("warnings",
+                  as_xprof ? TextList(StepWarnings(stats.steps, steps.size())) : Value::List());
   diagnostics.Set("errors", Value::List());
   Value& kinds = document.Set("stepBreakdownEvents", Value::List());
   for (size_t kind = 0; kind < kPodKinds; ++kind) {

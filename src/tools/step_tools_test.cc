@@ -252,6 +252,9 @@ TEST(Overview, UnknownPeaksAreNotZeroPercent) {
   OpStatsInput input({TpuHost()});
   const Table ours = Ask(MakeOverviewPageTool(), input, false).tables[0];
   EXPECT_EQ(PropertyOf(ours, "flop_rate_utilization_relative_to_roofline"), "unknown");
+  EXPECT_EQ(PropertyOf(ours, "mxu_utilization_percent"), "unknown");
+  const Table xprof = Ask(MakeOverviewPageTool(), input, true).tables[0];
+  EXPECT_EQ(PropertyOf(xprof, "mxu_utilization_percent"), "0.0%");
 }
 
 TEST(Overview, BottleneckOfTpuStepsIsToldByOursAlone) {
