@@ -66,12 +66,15 @@ NameMatch MatchNames(const ProfileFile& file, size_t p, const RowSubject& subjec
       match.any_op |= match.op[m] != 0;
     }
     const bool relevant = subject.op_name.empty() || match.op[m] != 0;
-    if (!wants_stats || !relevant) continue;
-    const std::vector<Stat> stats = file.MetadataStats(p, m);
-    const std::string_view framework = WithoutType(TextOf(stats, "tf_op"));
-    match.framework[m] =
-        !subject.framework_op.empty() && framework == WithoutType(subject.framework_op);
-    match.any_framework |= match.framework[m] != 0;
+    if (!relevant) continue;
+    const std::vector<Stat> stats = wants_stats ? file.MetadataStats(p, m) : std::vector<Stat>();
+    if (!subject.framework_op.empty()) {
+      // An op that no framework op stands behind goes by its own name.
+      const std::string_view framework = WithoutType(TextOf(stats, "tf_op"));
+      match.framework[m] = framework.empty() ? metadata.label() == subject.framework_op
+                                             : framework == WithoutType(subject.framework_op);
+      match.any_framework |= match.framework[m] != 0;
+    }
     if (const std::optional<uint64_t> program = ProgramOf(stats)) {
       match.program[m] = *program == subject.hlo_module_id ? 1 : 2;
     }

@@ -300,6 +300,8 @@ TEST_F(SubjectTest, OpsAreFoundByNameAndProgram) {
   EXPECT_EQ(Find({.hlo_module_id = 7, .op_name = "fusion.3"}).total_duration_ps, 40);
   EXPECT_EQ(Find({.hlo_module_id = 8, .op_name = "fusion.3"}).total, 1u);
   EXPECT_EQ(Find({.framework_op = "jit(f)/dot"}).total_duration_ps, 40);
+  // An op without one is known by its own name.
+  EXPECT_EQ(Find({.framework_op = "fusion.3"}).total_duration_ps, 40);
   const SubjectEvents longest = Find({.op_name = "fusion.3"}, 1, /*longest=*/true);
   EXPECT_TRUE(longest.truncated);
   ASSERT_EQ(longest.events.size(), 1u);
