@@ -36,24 +36,31 @@ class EventOrder {
 
 EventOrder FileOrder(const LineBytes& bytes, const xplane::LineColumns& columns);
 
-// Sorts what consists of sorted runs already: `starts` holds the first position of each. Stable.
-template <typename Less>
-void MergeRuns(std::vector<uint32_t>* events, std::vector<uint32_t> starts, Less less) {
-  if (starts.size() <= 1) return;
-  const auto count = static_cast<uint32_t>(events->size());
-  starts.push_back(count);
-  std::vector<uint32_t> other(count);
+// A stable sort that is quick for what consists of few sorted runs: rows of a line, lines of a
+// track. Cost: one look at each pair of neighbours, and a merge for each doubling of runs.
+template <typename Item, typename Less>
+void SortRuns(std::vector<Item>* items, Less less) {
+  std::vector<size_t> starts = {0};
+  for (size_t i = 1; i < items->size(); ++i) {
+    if (less((*items)[i], (*items)[i - 1])) starts.push_back(i);
+  }
+  if (starts.size() == 1) return;
+  starts.push_back(items->size());
+  std::vector<Item> other(items->size());
+  const auto at = [](std::vector<Item>& list, size_t index) {
+    return list.begin() + static_cast<ptrdiff_t>(index);
+  };
   while (starts.size() > 2) {
-    std::vector<uint32_t> merged;
+    std::vector<size_t> merged;
     for (size_t run = 0; run + 1 < starts.size(); run += 2) {
-      const auto first = events->begin() + starts[run];
-      const auto middle = events->begin() + starts[run + 1];
-      const auto end = run + 2 < starts.size() ? events->begin() + starts[run + 2] : middle;
-      std::merge(first, middle, middle, end, other.begin() + starts[run], less);
+      const auto first = at(*items, starts[run]);
+      const auto middle = at(*items, starts[run + 1]);
+      const auto end = run + 2 < starts.size() ? at(*items, starts[run + 2]) : middle;
+      std::merge(first, middle, middle, end, at(other, starts[run]), less);
       merged.push_back(starts[run]);
     }
-    merged.push_back(count);
-    events->swap(other);
+    merged.push_back(items->size());
+    items->swap(other);
     starts = std::move(merged);
   }
 }

@@ -205,8 +205,27 @@ Result<std::shared_ptr<const PreparedHost>> PreparedHost::Prepare(std::shared_pt
   return HostPreparer(std::move(owner), file, options, cancel).Run();
 }
 
+std::shared_ptr<const void> PreparedHost::FindAttached(std::string_view key) const {
+  const std::lock_guard lock(attached_mutex_);
+  const auto found = attached_.find(key);
+  return found == attached_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const void> PreparedHost::Attach(std::string_view key,
+                                                 std::shared_ptr<const void> value,
+                                                 uint64_t size_bytes) const {
+  const std::lock_guard lock(attached_mutex_);
+  const auto [place, is_new] = attached_.try_emplace(std::string(key), std::move(value));
+  if (is_new) attached_bytes_ += size_bytes;
+  return place->second;
+}
+
 uint64_t PreparedHost::resident_bytes() const {
   uint64_t bytes = sizeof(*this);
+  {
+    const std::lock_guard lock(attached_mutex_);
+    bytes += attached_bytes_;
+  }
   for (const PreparedPlane& plane : planes_) {
     bytes += plane.lines.capacity() * sizeof(PreparedLine);
     for (const PreparedLine& line : plane.lines) {

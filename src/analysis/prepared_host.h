@@ -20,6 +20,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -130,6 +131,12 @@ class PreparedHost {
   const std::map<int64_t, Group>& groups() const { return groups_; }
   // The profile carried group ids already, so nothing was worked out anew.
   bool grouped_before() const { return grouped_before_; }
+
+  // What a user of the host works out once and keeps with it. Two who work out the same at once
+  // both may; the first result stays and is returned.
+  std::shared_ptr<const void> FindAttached(std::string_view key) const;
+  std::shared_ptr<const void> Attach(std::string_view key, std::shared_ptr<const void> value,
+                                     uint64_t size_bytes) const;
   uint64_t resident_bytes() const;
 
  private:
@@ -142,6 +149,9 @@ class PreparedHost {
   std::vector<PreparedPlane> planes_;
   std::map<int64_t, Group> groups_;
   bool grouped_before_ = false;
+  mutable std::mutex attached_mutex_;  // guards the two below
+  mutable std::map<std::string, std::shared_ptr<const void>, std::less<>> attached_;
+  mutable uint64_t attached_bytes_ = 0;
 };
 
 }  // namespace strobe::analysis

@@ -68,8 +68,10 @@ class TracePacker {
       AppendUnlessZero(2, value ? 1 : 0, &detail);
       AppendBytesField(kDetails, detail, &out_);
     }
-    AppendVarintField(kFullStart, static_cast<uint64_t>(view_.full_start_ps), &out_);
-    AppendVarintField(kFullEnd, static_cast<uint64_t>(view_.full_end_ps), &out_);
+    if (view_.has_span) {
+      AppendVarintField(kFullStart, static_cast<uint64_t>(view_.full_start_ps), &out_);
+      AppendVarintField(kFullEnd, static_cast<uint64_t>(view_.full_end_ps), &out_);
+    }
     return std::move(out_);
   }
 

@@ -10,6 +10,7 @@
 #include "src/tools/pod_viewer.h"
 #include "src/tools/roofline_model.h"
 #include "src/tools/smart_suggestion.h"
+#include "src/tools/trace_viewer.h"
 
 namespace strobe::tools {
 namespace {
@@ -17,6 +18,8 @@ namespace {
 std::vector<ToolDescriptor> MakeAll() {
   std::vector<ToolDescriptor> tools;
   tools.push_back(MakeOverviewPageTool());
+  tools.push_back(MakeStreamingTraceViewerTool());
+  tools.push_back(MakeTraceViewerTool());
   tools.push_back(MakeOpProfileTool());
   tools.push_back(MakeInputPipelineAnalyzerTool());
   tools.push_back(MakeKernelStatsTool());

@@ -79,6 +79,7 @@ struct TraceView {
   std::vector<Argument> arguments;
   std::vector<uint32_t> stack_frames;  // texts, in the order of their numbers 1, 2, ...
   std::vector<std::pair<std::string, bool>> details;
+  bool has_span = false;      // false: the trace has no event
   int64_t full_start_ps = 0;  // of the whole trace
   int64_t full_end_ps = 0;
   bool filtered_by_visibility = true;
@@ -103,6 +104,14 @@ struct TraceView {
     event.has_arguments = true;
   }
 
+  // Gives a text a number among the stack frames, once.
+  void AddStackFrame(std::string_view text) {
+    const uint32_t number = Intern(text);
+    if (is_frame_.size() <= number) is_frame_.resize(number + 1);
+    if (!is_frame_[number]) stack_frames.push_back(number);
+    is_frame_[number] = true;
+  }
+
   uint64_t ApproximateBytes() const;
   // Name of a flow's category; empty for generic, legacy and unknown ones.
   static std::string_view CategoryName(uint8_t category);
@@ -110,6 +119,7 @@ struct TraceView {
  private:
   std::deque<std::string> texts_;
   std::unordered_map<std::string_view, uint32_t> text_numbers_;
+  std::vector<bool> is_frame_;  // by text
 };
 
 }  // namespace strobe::tools

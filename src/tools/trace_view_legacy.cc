@@ -1,0 +1,249 @@
+#include "src/tools/trace_view_legacy.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/analysis/event_links.h"
+#include "src/analysis/event_order.h"
+#include "src/analysis/host_event.h"
+
+namespace strobe::tools {
+
+using analysis::AddedEvent;
+using analysis::AddedStat;
+using analysis::PreparedLine;
+
+namespace {
+
+constexpr uint32_t kHostProcess = 701;
+constexpr std::array<std::string_view, 3> kDevicePrefixes = {
+    "/device:GPU:", "/device:TPU:", "/device:CUSTOM:"};
+constexpr std::array<std::string_view, 8> kInternalStats = {
+    "_pt", "_p", "_ct", "_c", "_r", "flops", "program_id", "symbol_id"};
+constexpr size_t kEventsPerCheck = 1 << 14;
+
+using Texts = std::map<std::string, std::string, std::less<>>;  // arguments, sorted by name
+
+std::string SixDigits(double value) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof(buffer), "%g", value);
+  return buffer;
+}
+
+std::string TextOf(const xplane::Stat& stat) {
+  switch (stat.type) {
+    case xplane::StatType::kInt64:
+      return std::to_string(stat.int64_value);
+    case xplane::StatType::kUint64:
+      return std::to_string(stat.uint64_value);
+    case xplane::StatType::kDouble:
+      return SixDigits(stat.number);
+    case xplane::StatType::kBytes:
+      return "<opaque bytes>";
+    default:
+      return std::string(stat.text);
+  }
+}
+
+std::string TextOf(const AddedStat& stat) {
+  switch (stat.kind) {
+    case AddedStat::Kind::kInt64:
+      return std::to_string(stat.integer);
+    case AddedStat::Kind::kUint64:
+      return std::to_string(static_cast<uint64_t>(stat.integer));
+    case AddedStat::Kind::kDouble:
+      return SixDigits(stat.number);
+    case AddedStat::Kind::kString:
+      return stat.text;
+  }
+  return {};
+}
+
+bool IsInternal(std::string_view name) {
+  return std::ranges::find(kInternalStats, name) != kInternalStats.end();
+}
+
+class LegacyTrace {
+ public:
+  LegacyTrace(const analysis::PreparedHost& host, const CancelToken& cancel, TraceView* view)
+      : host_(host), file_(host.file()), cancel_(cancel), view_(*view) {}
+
+  Status Run() {
+    const auto& planes = file_.planes();
+    for (size_t p = 0; p < planes.size(); ++p) {
+      if (planes[p].name != "/host:CPU") continue;
+      STROBE_RETURN_IF_ERROR(AddPlane(p, kHostProcess));
+      break;
+    }
+    for (const std::string_view prefix : kDevicePrefixes) {
+      bool any = false;
+      for (size_t p = 0; p < planes.size(); ++p) {
+        if (!planes[p].name.starts_with(prefix)) continue;
+        any = true;
+        const auto process = static_cast<uint32_t>(1 + static_cast<uint64_t>(planes[p].id));
+        STROBE_RETURN_IF_ERROR(AddPlane(p, process));
+      }
+      if (any) break;
+    }
+    std::ranges::stable_sort(view_.processes, {}, &TraceView::Process::id);
+    return OkStatus();
+  }
+
+ private:
+  Status AddPlane(size_t plane, uint32_t process) {
+    const xplane::Plane& source = file_.planes()[plane];
+    auto known = std::ranges::find(view_.processes, process, &TraceView::Process::id);
+    if (known == view_.processes.end()) {
+      view_.processes.emplace_back();
+      known = std::prev(view_.processes.end());
+    }
+    known->id = process;
+    known->name = source.name;
+    hidden_.assign(source.event_metadata.size(), 0);
+    for (size_t m = 0; m < hidden_.size(); ++m) {
+      hidden_[m] =
+          analysis::HostEventOf(source.event_metadata[m].name) == analysis::HostEvent::kInternal;
+    }
+    const bool drops_empty =
+        !host_.grouped_before() &&
+        (source.name.starts_with(kDevicePrefixes[0]) || analysis::TensorCoreOf(source.name));
+    const auto& lines = host_.planes()[plane].lines;
+    for (size_t l = 0; l < lines.size(); ++l) {
+      const PreparedLine& line = lines[l];
+      const size_t count = line.file_event_count + line.events.size();
+      if (drops_empty && (line.from_file ? count : line.events.size()) == 0) continue;
+      const auto thread = static_cast<uint32_t>(line.display_id != 0 ? line.display_id : line.id);
+      const std::string& name = line.display_name.empty() ? line.name : line.display_name;
+      SetThread(thread, name, &*known);
+      if (name != "Async XLA Ops") STROBE_RETURN_IF_ERROR(AddLine(plane, l, process, thread));
+    }
+    std::ranges::stable_sort(known->threads, {}, &TraceView::Thread::id);
+    return OkStatus();
+  }
+
+  static void SetThread(uint32_t id, const std::string& name, TraceView::Process* process) {
+    const auto known = std::ranges::find(process->threads, id, &TraceView::Thread::id);
+    if (known == process->threads.end()) {
+      process->threads.push_back({id, name});
+    } else {
+      known->name = name;
+    }
+  }
+
+  Status AddLine(size_t plane, size_t index, uint32_t process, uint32_t thread) {
+    const PreparedLine& line = host_.planes()[plane].lines[index];
+    if (line.from_file) {
+      const xplane::LineColumns& columns = file_.Line(plane, index);
+      const analysis::LineBytes bytes(file_, plane, index);
+      const analysis::EventOrder order = analysis::FileOrder(bytes, columns);
+      for (size_t position = 0; position < order.size(); ++position) {
+        if (position % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel_.Check());
+        AddFileEvent(plane, index, order[position], columns, process, thread);
+      }
+    }
+    for (size_t i = 0; i < line.events.size(); ++i) {
+      if (i % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel_.Check());
+      AddAddedEvent(plane, line, i, process, thread);
+    }
+    return OkStatus();
+  }
+
+  void AddFileEvent(size_t plane, size_t index, uint32_t event, const xplane::LineColumns& columns,
+                    uint32_t process, uint32_t thread) {
+    const uint32_t metadata_index = columns.name[event];
+    if (hidden_[metadata_index] != 0) return;
+    const xplane::EventMetadata& metadata = file_.planes()[plane].event_metadata[metadata_index];
+    const PreparedLine& line = host_.planes()[plane].lines[index];
+    Texts texts;
+    if (!metadata.display_name.empty()) texts["long_name"] = metadata.name;
+    for (const xplane::Stat& stat : file_.MetadataStats(plane, metadata_index)) Add(stat, &texts);
+    for (const xplane::Stat& stat : file_.EventStats(plane, index, event)) Add(stat, &texts);
+    auto at = std::ranges::lower_bound(line.additions, event, {}, &analysis::EventAddition::event);
+    for (; at != line.additions.end() && at->event == event; ++at) {
+      texts[at->stat.name] = TextOf(at->stat);
+    }
+    if (event < line.is_eager.size() && line.is_eager[event] != PreparedLine::kNotMarked) {
+      texts["is_eager"] = std::to_string(line.is_eager[event]);
+    }
+    AddLinks(line, event, &texts);
+    TraceView::Event& out = Append(metadata.label(), texts, process, thread);
+    out.start_ps = columns.start_ps[event];
+    out.duration_ps = columns.duration_ps[event];
+  }
+
+  void AddAddedEvent(size_t plane, const PreparedLine& line, size_t i, uint32_t process,
+                     uint32_t thread) {
+    const AddedEvent& event = line.events[i];
+    Texts texts;
+    if (!event.display_name.empty()) texts["long_name"] = event.name;
+    if (event.source_line != AddedEvent::kNone) {
+      const uint32_t name = file_.Line(plane, event.source_line).name[event.source_event];
+      for (const xplane::Stat& stat : file_.MetadataStats(plane, name)) Add(stat, &texts);
+    }
+    for (const AddedStat& stat : event.stats) {
+      if (!IsInternal(stat.name)) texts[stat.name] = TextOf(stat);
+    }
+    const auto number = static_cast<uint32_t>(line.from_file ? line.file_event_count + i : i);
+    AddLinks(line, number, &texts);
+    TraceView::Event& out = Append(event.display_name.empty() ? event.name : event.display_name,
+                                   texts, process, thread);
+    out.start_ps = event.start_ps;
+    out.duration_ps = event.duration_ps;
+  }
+
+  static void Add(const xplane::Stat& stat, Texts* texts) {
+    if (stat.type == xplane::StatType::kNone || IsInternal(stat.name)) return;
+    (*texts)[std::string(stat.name)] = TextOf(stat);
+  }
+
+  static void AddLinks(const PreparedLine& line, uint32_t event, Texts* texts) {
+    const int64_t group = line.GroupOf(event);
+    if (group != analysis::kNoGroup) (*texts)["group_id"] = std::to_string(group);
+    const auto after = std::ranges::upper_bound(line.flows, event, {}, &analysis::FlowEnd::event);
+    if (after == line.flows.begin() || std::prev(after)->event != event) return;
+    (*texts)["flow"] = std::to_string(std::prev(after)->flow);
+  }
+
+  TraceView::Event& Append(std::string_view name, const Texts& texts, uint32_t process,
+                           uint32_t thread) {
+    TraceView::Event& out = view_.events.emplace_back();
+    out.process = process;
+    out.thread = thread;
+    const auto step = texts.find("step_name");
+    out.name = view_.Intern(step == texts.end() ? name : std::string_view(step->second));
+    for (const auto& [argument, text] : texts) {
+      TraceView::Argument one;
+      one.name = view_.Intern(argument);
+      one.kind = TraceView::Argument::Kind::kText;
+      one.text = view_.Intern(text);
+      view_.AddArgument(out, one);
+    }
+    return out;
+  }
+
+  const analysis::PreparedHost& host_;
+  const xplane::ProfileFile& file_;
+  const CancelToken& cancel_;
+  TraceView& view_;
+  std::vector<uint8_t> hidden_;  // by event metadata of the plane
+};
+
+}  // namespace
+
+Status FillLegacyTrace(const analysis::PreparedHost& host, uint64_t most, const CancelToken& cancel,
+                       TraceView* view) {
+  view->form = TraceView::Form::kLegacy;
+  STROBE_RETURN_IF_ERROR(LegacyTrace(host, cancel, view).Run());
+  if (view->events.size() > most) {
+    std::ranges::stable_sort(view->events, {}, &TraceView::Event::start_ps);
+    view->events.resize(most);
+  }
+  return OkStatus();
+}
+
+}  // namespace strobe::tools

@@ -1,0 +1,254 @@
+#include "src/tools/trace_view_levels.h"
+
+#include <algorithm>
+#include <deque>
+#include <tuple>
+
+#include "src/analysis/event_links.h"
+#include "src/analysis/event_order.h"
+
+namespace strobe::tools {
+
+using EventId = TraceHost::EventId;
+
+namespace {
+
+constexpr size_t kLevels = kLevelResolutionsPs.size();
+constexpr size_t kEventsPerCheck = 1 << 16;
+
+using Flows = std::unordered_map<uint64_t, bool>;
+
+VisibleEvent VisibleOf(const TraceHost& host, EventId id) {
+  const TraceHost::Line& line = host.lines()[id.line];
+  VisibleEvent event;
+  event.start_ps = line.StartOf(id.event);
+  event.end_ps = event.start_ps + line.DurationOf(id.event);
+  if (const uint64_t flow = host.FlowOf(line, id.event)) {
+    event.flow_id = analysis::FlowIdOf(flow);
+    event.flow = static_cast<TraceView::FlowDirection>(analysis::FlowDirectionOf(flow));
+  }
+  return event;
+}
+
+}  // namespace
+
+size_t VisibleRow::DepthAt(int64_t start_ps) const {
+  size_t depth = 0;
+  while (depth < ends_ps_.size() && ends_ps_[depth] > start_ps) ++depth;
+  return depth;
+}
+
+void VisibleRow::Draw(size_t depth, int64_t end_ps) {
+  ends_ps_.resize(depth);
+  ends_ps_.push_back(end_ps);
+}
+
+bool VisibleRow::Show(const VisibleEvent& event, int64_t resolution_ps, Flows* flows) {
+  bool shows = event.end_ps - event.start_ps >= resolution_ps;
+  const size_t depth = DepthAt(event.start_ps);
+  if (!shows) {
+    shows = depth >= ends_ps_.size() || event.start_ps - ends_ps_[depth] >= resolution_ps;
+  }
+  if (event.flow != TraceView::FlowDirection::kNone) {
+    const auto [flow, is_first] = flows->try_emplace(event.flow_id, shows);
+    if (!shows) {
+      // An arrow binds to the end of its event.
+      if (is_first) flow->second = !has_flow_ || event.end_ps - last_flow_ps_ >= resolution_ps;
+      shows = flow->second;
+    }
+    if (event.flow == TraceView::FlowDirection::kIn) flows->erase(flow);
+    if (shows) {
+      has_flow_ = true;
+      last_flow_ps_ = event.end_ps;
+    }
+  }
+  if (shows) Draw(depth, event.end_ps);
+  return shows;
+}
+
+void VisibleRow::Mark(const VisibleEvent& event, Flows* flows) {
+  if (event.flow != TraceView::FlowDirection::kNone) {
+    if (event.flow == TraceView::FlowDirection::kIn) {
+      flows->erase(event.flow_id);
+    } else {
+      flows->try_emplace(event.flow_id, true);
+    }
+    has_flow_ = true;
+    last_flow_ps_ = event.end_ps;
+  }
+  Draw(DepthAt(event.start_ps), event.end_ps);
+}
+
+Result<std::vector<TraceTrack>> TracksOf(const TraceHost& host, const CancelToken& cancel) {
+  // Named tracks come before threads.
+  using Key = std::tuple<uint32_t, bool, uint32_t, std::string_view>;
+  std::map<Key, TraceTrack> tracks;
+  for (uint32_t l = 0; l < host.lines().size(); ++l) {
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    const TraceHost::Line& line = host.lines()[l];
+    TraceTrack* thread = nullptr;
+    for (uint32_t event = 0; event < line.count(); ++event) {
+      if (host.IsHidden(line, event)) continue;
+      const bool is_thread = host.KindOf(line, event) == TraceView::EventKind::kComplete;
+      TraceTrack* track = thread;
+      if (!is_thread || thread == nullptr) {
+        const std::string_view name =
+            is_thread ? std::string_view() : host.ComparedNameOf(line, event);
+        const uint32_t number = is_thread ? line.thread : 0;
+        track = &tracks[Key{line.process, is_thread, number, name}];
+        track->process = line.process;
+        track->is_thread = is_thread;
+        track->thread = number;
+        track->name = name;
+        if (is_thread) thread = track;
+      }
+      track->events.push_back({l, event});
+    }
+  }
+  std::vector<TraceTrack> out;
+  for (auto& [key, track] : tracks) {
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    analysis::SortRuns(&track.events, [&](EventId a, EventId b) { return host.Before(a, b); });
+    out.push_back(std::move(track));
+  }
+  return out;
+}
+
+namespace {
+
+// What hosts' flows look like at each level.
+class FlowLevels {
+ public:
+  // `events`: all that have flows, in time order.
+  void Read(const TraceHost& host, const std::vector<std::pair<EventId, uint32_t>>& events,
+            const std::vector<TraceTrack>& tracks) {
+    struct Level {
+      std::unordered_map<uint32_t, VisibleRow> rows;  // by track
+      std::unordered_map<uint32_t, VisibleCounter> counters;
+      Flows flows;
+    };
+    std::vector<Level> levels(kLevels);
+    for (const auto& [id, track] : events) {
+      const VisibleEvent event = VisibleOf(host, id);
+      const bool is_thread = tracks[track].is_thread;
+      size_t level = 0;
+      for (; level + 1 < kLevels; ++level) {
+        const bool shows = is_thread ? levels[level].rows[track].Show(
+                                           event, kLevelResolutionsPs[level], &levels[level].flows)
+                                     : levels[level].counters[track].Show(
+                                           event.start_ps, kLevelResolutionsPs[level]);
+        visible_[level].try_emplace(event.flow_id, shows);
+        if (shows) break;
+      }
+      for (++level; level + 1 < kLevels; ++level) {
+        if (is_thread) {
+          levels[level].rows[track].Mark(event, &levels[level].flows);
+        } else {
+          levels[level].counters[track].Mark(event.start_ps);
+        }
+        visible_[level].try_emplace(event.flow_id, true);
+      }
+    }
+  }
+
+  bool Shows(size_t level, uint64_t flow_id) const {
+    const auto found = visible_[level].find(flow_id);
+    return found != visible_[level].end() && found->second;
+  }
+
+ private:
+  std::array<Flows, kLevels> visible_;
+};
+
+class LevelMaker {
+ public:
+  LevelMaker(const TraceHost& host, std::vector<std::vector<uint8_t>>* levels)
+      : host_(host), levels_(*levels) {}
+
+  Status Run(const CancelToken& cancel) {
+    STROBE_ASSIGN_OR_RETURN(const std::vector<TraceTrack> tracks, TracksOf(host_, cancel));
+    std::vector<std::pair<EventId, uint32_t>> flows;
+    for (uint32_t t = 0; t < tracks.size(); ++t) {
+      for (const EventId id : tracks[t].events) {
+        const TraceHost::Line& line = host_.lines()[id.line];
+        if (!line.prepared->flows.empty() && host_.FlowOf(line, id.event) != 0) {
+          flows.emplace_back(id, t);
+        }
+      }
+    }
+    std::ranges::stable_sort(
+        flows, [&](const auto& a, const auto& b) { return host_.Before(a.first, b.first); });
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    flow_levels_.Read(host_, flows, tracks);
+    for (const TraceTrack& track : tracks) STROBE_RETURN_IF_ERROR(RunTrack(track, cancel));
+    return OkStatus();
+  }
+
+ private:
+  Status RunTrack(const TraceTrack& track, const CancelToken& cancel) {
+    std::array<VisibleRow, kLevels> rows;
+    std::array<VisibleCounter, kLevels> counters;
+    std::array<Flows, kLevels> flows;
+    for (size_t i = 0; i < track.events.size(); ++i) {
+      if (i % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel.Check());
+      const EventId id = track.events[i];
+      const VisibleEvent event = VisibleOf(host_, id);
+      size_t level = 0;
+      if (event.flow != TraceView::FlowDirection::kNone) {
+        while (level + 1 < kLevels && !flow_levels_.Shows(level, event.flow_id) &&
+               event.end_ps - event.start_ps < kLevelResolutionsPs[level]) {
+          ++level;
+        }
+        if (level + 1 < kLevels) Mark(track, event, level, &rows, &counters, &flows);
+      } else {
+        for (; level + 1 < kLevels; ++level) {
+          const bool shows =
+              track.is_thread ? rows[level].Show(event, kLevelResolutionsPs[level], &flows[level])
+                              : counters[level].Show(event.start_ps, kLevelResolutionsPs[level]);
+          if (shows) break;
+        }
+      }
+      levels_[id.line][id.event] = static_cast<uint8_t>(level);
+      for (++level; level + 1 < kLevels; ++level) {
+        Mark(track, event, level, &rows, &counters, &flows);
+      }
+    }
+    return OkStatus();
+  }
+
+  static void Mark(const TraceTrack& track, const VisibleEvent& event, size_t level,
+                   std::array<VisibleRow, kLevels>* rows,
+                   std::array<VisibleCounter, kLevels>* counters,
+                   std::array<Flows, kLevels>* flows) {
+    if (track.is_thread) {
+      (*rows)[level].Mark(event, &(*flows)[level]);
+    } else {
+      (*counters)[level].Mark(event.start_ps);
+    }
+  }
+
+  const TraceHost& host_;
+  std::vector<std::vector<uint8_t>>& levels_;
+  FlowLevels flow_levels_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const TraceLevels>> TraceLevels::Of(const TraceHost& host,
+                                                           const CancelToken& cancel) {
+  constexpr std::string_view kKey = "trace_levels";
+  if (std::shared_ptr<const void> known = host.prepared().FindAttached(kKey)) {
+    return std::static_pointer_cast<const TraceLevels>(known);
+  }
+  auto made = std::make_shared<TraceLevels>();
+  uint64_t bytes = sizeof(TraceLevels);
+  for (const TraceHost::Line& line : host.lines()) {
+    made->levels_.emplace_back(line.count());
+    bytes += line.count() + sizeof(std::vector<uint8_t>);
+  }
+  STROBE_RETURN_IF_ERROR(LevelMaker(host, &made->levels_).Run(cancel));
+  return std::static_pointer_cast<const TraceLevels>(
+      host.prepared().Attach(kKey, std::move(made), bytes));
+}
+
+}  // namespace strobe::tools
