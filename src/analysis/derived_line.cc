@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "src/analysis/event_order.h"
 #include "src/analysis/tf_op_name.h"
 
 namespace strobe::analysis {
@@ -160,9 +161,20 @@ void ExpandFrameworkOp(std::string_view full_name, TimeSpan span, int64_t group,
 }
 
 void SortPlaneEvents(std::vector<PlaneEvent>* events) {
-  std::ranges::stable_sort(*events, [](const PlaneEvent& a, const PlaneEvent& b) {
+  // Not stable on purpose: XProf sorts so, and what it derives depends on how ties fall.
+  std::sort(events->begin(), events->end(), [](const PlaneEvent& a, const PlaneEvent& b) {
     return a.start_ps != b.start_ps ? a.start_ps < b.start_ps : a.duration_ps < b.duration_ps;
   });
+}
+
+void AppendPlaneEvents(const xplane::ProfileFile& file, size_t plane, uint32_t line,
+                       std::vector<PlaneEvent>* events) {
+  const xplane::LineColumns& columns = file.Line(plane, line);
+  const EventOrder order = FileOrder(LineBytes(file, plane, line), columns);
+  for (size_t position = 0; position < order.size(); ++position) {
+    const uint32_t event = order[position];
+    events->push_back({columns.start_ps[event], columns.duration_ps[event], line, event});
+  }
 }
 
 int64_t PlaneTimestampNs(const xplane::Plane& plane) {

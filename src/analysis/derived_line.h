@@ -123,7 +123,11 @@ struct PlaneEvent {
   uint32_t line = 0;
   uint32_t event = 0;
 };
-// By start, of two that start together the shorter first; else as they come.
+// The events of a line in the order of the file.
+void AppendPlaneEvents(const xplane::ProfileFile& file, size_t plane, uint32_t line,
+                       std::vector<PlaneEvent>* events);
+// By start, of two that start together the shorter first; equal ones fall as with XProf, when all
+// of its events are given in its order.
 void SortPlaneEvents(std::vector<PlaneEvent>* events);
 
 // The earliest timestamp of a plane's lines; 0 when it has none.

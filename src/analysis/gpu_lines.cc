@@ -237,7 +237,7 @@ class GpuPlane {
   Status Run(const CancelToken& cancel) {
     std::vector<PlaneEvent> events;
     for (uint32_t l = 0; l < source_.lines.size(); ++l) {
-      if (!IsDerivedId(source_.lines[l].id)) AppendEvents(l, &events);
+      if (!IsDerivedId(source_.lines[l].id)) AppendPlaneEvents(input_.file, plane_, l, &events);
     }
     SortPlaneEvents(&events);
     FillGroups(events);
@@ -247,13 +247,6 @@ class GpuPlane {
   }
 
  private:
-  void AppendEvents(uint32_t line, std::vector<PlaneEvent>* events) const {
-    const xplane::LineColumns& columns = input_.file.Line(plane_, line);
-    for (uint32_t e = 0; e < columns.event_count(); ++e) {
-      events->push_back({columns.start_ps[e], columns.duration_ps[e], line, e});
-    }
-  }
-
   // What has no group belongs to the latest one.
   void FillGroups(const std::vector<PlaneEvent>& events) {
     int64_t latest = kNoGroup;
@@ -319,7 +312,7 @@ class GpuPlane {
                         scopes_, &symbols_, &names_);
       const LineBytes bytes(input_.file, plane_, l);
       std::vector<PlaneEvent> events;
-      AppendEvents(l, &events);
+      AppendPlaneEvents(input_.file, plane_, l, &events);
       SortPlaneEvents(&events);
       for (const PlaneEvent& event : events) lines.Add(event, prepared_.lines[l], bytes);
       prepared_.lines[l].display_id = place;

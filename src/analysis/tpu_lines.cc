@@ -13,6 +13,8 @@
 namespace strobe::analysis {
 namespace {
 
+// Planes up to here are put into one list and sorted: 0.1 s.
+constexpr uint64_t kExactOrderEvents = uint64_t{1} << 20;
 // Events between two looks at the cancel flag.
 constexpr size_t kEventsPerCheck = 1 << 16;
 
@@ -54,7 +56,7 @@ class TpuPlane {
 
   Status Run(const CancelToken& cancel) {
     LookAtNames();
-    STROBE_RETURN_IF_ERROR(Walk(cancel));
+    STROBE_RETURN_IF_ERROR(EventCount() <= kExactOrderEvents ? WalkExactly(cancel) : Walk(cancel));
     scopes_.Close(0);
     const int64_t timestamp_ns = PlaneTimestampNs(source_);
     for (DerivedLine* line : {&scopes_, &ops_, &sources_}) {
@@ -79,6 +81,41 @@ class TpuPlane {
       }
       facts.is_offload = IsHostOffload(metadata.name, metadata.display_name);
     }
+  }
+
+  uint64_t EventCount() const {
+    uint64_t count = 0;
+    for (const PreparedLine& line : prepared_.lines) {
+      count += line.from_file ? line.file_event_count : line.events.size();
+    }
+    return count;
+  }
+
+  // All events in one list, so that equal times fall as they do with XProf.
+  Status WalkExactly(const CancelToken& cancel) {
+    std::vector<PlaneEvent> events;
+    for (uint32_t l = 0; l < source_.lines.size(); ++l) {
+      const PreparedLine& line = prepared_.lines[l];
+      if (line.from_file) {
+        AppendPlaneEvents(file_, plane_, l, &events);
+        continue;
+      }
+      for (uint32_t e = 0; e < line.events.size(); ++e) {
+        events.push_back({line.events[e].start_ps, line.events[e].duration_ps, l, e});
+      }
+    }
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    SortPlaneEvents(&events);
+    for (const PlaneEvent& event : events) {
+      if (!prepared_.lines[event.line].from_file) {
+        AddRewritten(prepared_.lines[event.line].events[event.event]);
+        continue;
+      }
+      NameFacts& facts = facts_[file_.Line(plane_, event.line).name[event.event]];
+      if (!facts.checked) CheckOwnStats(event.line, event.event, &facts);
+      if (facts.matters() || facts.own_stats) Add(event);
+    }
+    return cancel.Check();
   }
 
   // The rows of all lines side by side, in time order.
@@ -122,7 +159,7 @@ class TpuPlane {
     std::vector<Head> heads;
     for (uint32_t l = 0; l < source_.lines.size(); ++l) {
       if (!prepared_.lines[l].from_file) {
-        AddRewritten(l);
+        for (const AddedEvent& event : prepared_.lines[l].events) AddRewritten(event);
         continue;
       }
       for (const xplane::LineColumns::Row& row : file_.Line(plane_, l).rows) {
@@ -149,18 +186,16 @@ class TpuPlane {
   }
 
   // Steps have neither ops nor source lines; what their stats say is looked at all the same.
-  void AddRewritten(uint32_t line) {
-    for (const AddedEvent& event : prepared_.lines[line].events) {
-      std::string_view op;
-      std::string_view source;
-      for (const AddedStat& stat : event.stats) {
-        if (stat.name == kSlotNames[kTfOp]) op = stat.text;
-        if (stat.name == kSlotNames[kSource]) source = stat.text;
-      }
-      const TimeSpan span = {event.start_ps, event.start_ps + event.duration_ps};
-      if (!op.empty()) ExpandFrameworkOp(op, span, event.group, &names_, &scopes_, &ops_);
-      if (!source.empty()) sources_.Expand(names_.Find(source), span, event.group);
+  void AddRewritten(const AddedEvent& event) {
+    std::string_view op;
+    std::string_view source;
+    for (const AddedStat& stat : event.stats) {
+      if (stat.name == kSlotNames[kTfOp]) op = stat.text;
+      if (stat.name == kSlotNames[kSource]) source = stat.text;
     }
+    const TimeSpan span = {event.start_ps, event.start_ps + event.duration_ps};
+    if (!op.empty()) ExpandFrameworkOp(op, span, event.group, &names_, &scopes_, &ops_);
+    if (!source.empty()) sources_.Expand(names_.Find(source), span, event.group);
   }
 
   void Add(const PlaneEvent& event) {

@@ -241,9 +241,9 @@ std::string_view TraceHost::NameOf(const Line& line, uint32_t event) const {
   return host_->file().planes()[line.plane].event_metadata[line.columns->name[event]].label();
 }
 
-std::string_view TraceHost::ComparedNameOf(const Line& line, uint32_t event) const {
+std::string_view TraceHost::TrackNameOf(const Line& line, uint32_t event) const {
   const std::string_view name = NameOf(line, event);
-  return name.size() > kLongestComparedName && !line.is_counter ? std::string_view() : name;
+  return name.size() > kLongestTrackName && !line.is_counter ? std::string_view() : name;
 }
 
 TraceView::EventKind TraceHost::KindOf(const Line& line, uint32_t event) const {
@@ -281,8 +281,7 @@ bool TraceHost::Before(EventId a, EventId b) const {
   const bool complete_x = KindOf(x, a.event) == TraceView::EventKind::kComplete;
   const bool complete_y = KindOf(y, b.event) == TraceView::EventKind::kComplete;
   if (complete_x != complete_y) return complete_x;
-  if (complete_x && x.thread != y.thread) return x.thread < y.thread;
-  return ComparedNameOf(x, a.event) < ComparedNameOf(y, b.event);
+  return complete_x && x.thread < y.thread;
 }
 
 Status TraceHost::Measure(const CancelToken& cancel) {

@@ -87,13 +87,14 @@ class TraceHost {
   }
   // What the event is called: its step's name, its display name or its name.
   std::string_view NameOf(const Line& line, uint32_t event) const;
-  // XProf compares short names only.
-  std::string_view ComparedNameOf(const Line& line, uint32_t event) const;
+  // What the track of a counter or an asynchronous event is called: long names of the latter are
+  // kept elsewhere by XProf, so that all of them share one track.
+  std::string_view TrackNameOf(const Line& line, uint32_t event) const;
   TraceView::EventKind KindOf(const Line& line, uint32_t event) const;
   // The flow that is drawn, encoded; 0: none.
   uint64_t FlowOf(const Line& line, uint32_t event) const;
   uint32_t SerialOf(const Line& line, uint32_t event) const;
-  // The order of events of one host: time, longer first, place, name.
+  // The order of events of one host: time, longer first, place.
   bool Before(EventId a, EventId b) const;
   // Texts that are shown as stack frames anywhere in the host: long names.
   const std::vector<std::string>& frames() const { return frames_; }
@@ -127,8 +128,8 @@ class TraceHost {
   int64_t last_ps_ = 0;
 };
 
-// The longest name that is compared; longer ones are kept elsewhere by XProf.
-inline constexpr size_t kLongestComparedName = 32;
+// The longest name that makes a track of its own.
+inline constexpr size_t kLongestTrackName = 32;
 // Texts of arguments up to this long are never frames.
 inline constexpr size_t kLongestPlainText = 16;
 // A long name as it is shown: cut when it is very long.

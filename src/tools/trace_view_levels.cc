@@ -93,7 +93,7 @@ Result<std::vector<TraceTrack>> TracksOf(const TraceHost& host, const CancelToke
       TraceTrack* track = thread;
       if (!is_thread || thread == nullptr) {
         const std::string_view name =
-            is_thread ? std::string_view() : host.ComparedNameOf(line, event);
+            is_thread ? std::string_view() : host.TrackNameOf(line, event);
         const uint32_t number = is_thread ? line.thread : 0;
         track = &tracks[Key{line.process, is_thread, number, name}];
         track->process = line.process;

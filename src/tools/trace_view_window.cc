@@ -63,7 +63,7 @@ class Tracks {
       return by_line_[id.line];
     }
     const std::string_view name =
-        is_thread ? std::string_view() : host_.ComparedNameOf(line, id.event);
+        is_thread ? std::string_view() : host_.TrackNameOf(line, id.event);
     const Key key{line.process, is_thread, is_thread ? line.thread : 0, name};
     const auto [place, is_new] = numbers_.try_emplace(key, static_cast<uint32_t>(events_.size()));
     if (is_new) {
