@@ -53,7 +53,6 @@ constexpr int32_t kLegacyContext = 1;
 constexpr int32_t kGpuLaunchContext = 9;
 constexpr int32_t kTpuStreamContext = 11;
 constexpr int32_t kTpuLaunchContext = 12;
-constexpr int32_t kThreadpoolContext = 15;
 constexpr uint64_t kLastContext = 16;
 
 constexpr uint64_t kRunIdMask = (uint64_t{1} << 27) - 1;
