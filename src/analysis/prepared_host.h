@@ -86,11 +86,13 @@ struct PreparedLine {
   std::string name;
   std::string display_name;  // empty: the name
   int64_t timestamp_ns = 0;
-  bool from_file = true;                 // its columns are those of the file (same index)
-  bool derived = false;                  // repeats what other lines measured
-  std::vector<int32_t> groups;           // by event of the file; empty: none has one
-  std::vector<FlowEnd> flows;            // sorted by event; events beyond the file's are `events`
-  std::vector<EventAddition> additions;  // sorted by event: step_name, run_id ...
+  bool from_file = true;        // its columns are those of the file (same index)
+  bool derived = false;         // repeats what other lines measured
+  std::vector<int32_t> groups;  // by event of the file; empty: none has one
+  std::vector<FlowEnd> flows;   // sorted by event; events beyond the file's are `events`
+  // Sorted by event: step_name, run_id where it is rewritten, and group_id where viewers show
+  // another group than GroupOf.
+  std::vector<EventAddition> additions;
   // The stat is_eager by event of the file: 0, 1 or kNotMarked; empty: no event has it.
   static constexpr int8_t kNotMarked = -1;
   std::vector<int8_t> is_eager;

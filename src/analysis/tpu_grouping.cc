@@ -189,8 +189,10 @@ std::vector<GroupSpan> SpansOf(const xplane::ProfileFile& file, size_t plane, si
 }
 
 // Both sides are in time order, so one walk along both does.
+// An event of the grouping line keeps its own group, but viewers show the one it touches first.
 void GroupLine(const xplane::LineColumns& columns, const std::vector<GroupSpan>& spans,
-               std::vector<int32_t>* groups) {
+               PreparedLine* line) {
+  std::vector<int32_t>* const groups = &line->groups;
   if (groups->empty()) groups->assign(columns.event_count(), static_cast<int32_t>(kNoGroup));
   for (const xplane::LineColumns::Row& row : columns.rows) {
     size_t at = 0;
@@ -200,7 +202,16 @@ void GroupLine(const xplane::LineColumns& columns, const std::vector<GroupSpan>&
       if (at == spans.size()) break;
       const bool overlaps = spans[at].start_ps <= start_ps + columns.duration_ps[event];
       int32_t& group = (*groups)[event];
-      if (overlaps && group < 0) group = static_cast<int32_t>(spans[at].group);
+      if (!overlaps || group == spans[at].group || spans[at].group == kNoGroup) continue;
+      if (group < 0) {
+        group = static_cast<int32_t>(spans[at].group);
+        continue;
+      }
+      AddedStat shown;
+      shown.name = "group_id";
+      shown.integer = spans[at].group;
+      shown.number = static_cast<double>(shown.integer);
+      line->additions.push_back({event, std::move(shown)});
     }
   }
 }
@@ -228,7 +239,7 @@ void GroupTpuPlane(const xplane::ProfileFile& file, size_t plane_index,
   for (size_t l = 0; l < lines.size(); ++l) {
     if (static_cast<ptrdiff_t>(l) == steps) continue;
     const xplane::LineColumns& columns = file.Line(plane_index, l);
-    if (columns.event_count() > 0) GroupLine(columns, spans, &plane->lines[l].groups);
+    if (columns.event_count() > 0) GroupLine(columns, spans, &plane->lines[l]);
   }
 }
 

@@ -163,6 +163,7 @@ class LegacyTrace {
     if (!metadata.display_name.empty()) texts["long_name"] = metadata.name;
     for (const xplane::Stat& stat : file_.MetadataStats(plane, metadata_index)) Add(stat, &texts);
     for (const xplane::Stat& stat : file_.EventStats(plane, index, event)) Add(stat, &texts);
+    texts.erase("group_id");
     auto at = std::ranges::lower_bound(line.additions, event, {}, &analysis::EventAddition::event);
     for (; at != line.additions.end() && at->event == event; ++at) {
       texts[at->stat.name] = TextOf(at->stat);
@@ -203,7 +204,7 @@ class LegacyTrace {
 
   static void AddLinks(const PreparedLine& line, uint32_t event, Texts* texts) {
     const int64_t group = line.GroupOf(event);
-    if (group != analysis::kNoGroup) (*texts)["group_id"] = std::to_string(group);
+    if (group != analysis::kNoGroup) texts->try_emplace("group_id", std::to_string(group));
     const auto after = std::ranges::upper_bound(line.flows, event, {}, &analysis::FlowEnd::event);
     if (after == line.flows.begin() || std::prev(after)->event != event) return;
     (*texts)["flow"] = std::to_string(std::prev(after)->flow);

@@ -247,8 +247,10 @@ Result<std::vector<EventId>> EventsInWindow(const TraceHost& host, const TraceWi
   if (host.event_count() == 0) return std::vector<EventId>();
   const Bounds bounds = BoundsOf(host, window);
   std::shared_ptr<const TraceLevels> levels;
-  // Without thinning every level is read, so that nobody needs to know them.
-  if (bounds.resolution_ps > 0 || bounds.instant()) {
+  // Without thinning every level is read, so that nobody needs to know them; but levels say how long
+  // before the window the middle of a transfer may lie.
+  const bool middles = window.full_dma && host.is_tpu();
+  if (bounds.resolution_ps > 0 || bounds.instant() || middles) {
     STROBE_ASSIGN_OR_RETURN(levels, TraceLevels::Of(host, cancel));
   }
   return WindowReader(host, bounds, window.full_dma, levels.get()).Run(cancel);

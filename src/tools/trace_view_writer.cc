@@ -179,7 +179,9 @@ void TraceWriter::Add(TraceHost::EventId id, Arguments arguments) {
   }
   out.duration_ps = line.DurationOf(id.event);
   if (arguments != Arguments::kNone) out.serial = host_.SerialOf(line, id.event);
-  const int64_t group = line.prepared->GroupOf(id.event);
+  const AddedStat* shown_group = line.prepared->FindAddition(id.event, "group_id");
+  const int64_t group =
+      shown_group != nullptr ? shown_group->integer : line.prepared->GroupOf(id.event);
   if (group != analysis::kNoGroup) {
     out.has_group = true;
     out.group = group;
