@@ -167,6 +167,8 @@ bool IsGradientOp(std::string_view op_name, std::string_view op_type) {
 
 bool IsTraining(const hlo::ModuleSet& modules) {
   for (size_t m = 0; m < modules.entries().size(); ++m) {
+    // Files beside a profile may be of other runs; XProf looks into the profile alone.
+    if (modules.entries()[m].from_file) continue;
     // Most modules do not even hold the words.
     const std::string_view bytes = modules.entries()[m].hlo_proto;
     if (bytes.find("transpose(") == std::string_view::npos &&

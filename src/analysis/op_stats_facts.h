@@ -27,7 +27,7 @@ CounterAverages CountersOf(const xplane::ProfileFile& file);
 // An op comes from a gradient: JAX's "transpose(jvp(f))", TensorFlow's "gradients" and
 // "gradient_tape".
 bool IsGradientOp(std::string_view op_name, std::string_view op_type);
-// Some instruction of some module does.
+// Some instruction of some module that the profile carries does.
 bool IsTraining(const hlo::ModuleSet& modules);
 
 // Mean time of the modules that generate a token, of a host that serves models in parts; 0: it does
