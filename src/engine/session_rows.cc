@@ -75,7 +75,8 @@ NameMatch MatchNames(const ProfileFile& file, size_t p, const RowSubject& subjec
                                              : framework == WithoutType(subject.framework_op);
       match.any_framework |= match.framework[m] != 0;
     }
-    if (const std::optional<uint64_t> program = ProgramOf(stats)) {
+    const std::optional<uint64_t> program = ProgramOf(stats);
+    if (program && subject.hlo_module_id != 0) {
       match.program[m] = *program == subject.hlo_module_id ? 1 : 2;
     }
   }
