@@ -62,8 +62,8 @@ test('top operations sort and filter in the address, and lead over the drawer to
   const counts = await page.locator('td.c-count').allInnerTexts();
   const numbers = counts.map((text) => Number(text.replace(/,/g, '')));
   assert.deepEqual(numbers, [...numbers].sort((a, b) => b - a));
-  await page.click('td.c-name a:has-text("fusion.3")');
-  await page.waitForURL(/op=\/fusion\.3/);
+  await page.click('td.c-name a:has-text("flash_fwd")');
+  await page.waitForURL(/op=\/flash_fwd/);
   await page.click('[data-testid=drawer] a:has-text("Longest on the timeline")');
   await page.waitForURL(/timeline\?sel=\d+\.\d+\.\d+\.\d+/);
   await close(page);
