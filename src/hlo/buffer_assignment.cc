@@ -414,6 +414,8 @@ void Replay::CollectBlocks() {
     }
     BufferBlock whole;
     whole.category = allocation.category();
+    whole.allocation = allocation.index;
+    whole.assigned = static_cast<int64_t>(allocation.assigned.size());
     whole.size_bytes = allocation.size_bytes;
     whole.end = static_cast<int64_t>(traces_[static_cast<size_t>(trace_of_allocation_[a])].size());
     use_.blocks.push_back(std::move(whole));
@@ -423,6 +425,8 @@ void Replay::CollectBlocks() {
       BufferBlock block;
       block.id = assigned.id;
       block.instruction = assigned.instruction;
+      block.shape_index = assigned.shape_index;
+      block.allocation = allocation.index;
       block.category = allocation.category();
       block.offset_bytes = assigned.offset_bytes;
       block.size_bytes = buffer->logical.size_bytes;

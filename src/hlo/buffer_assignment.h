@@ -78,6 +78,9 @@ struct Allocation {
 struct BufferBlock {
   int64_t id = -1;  // -1: the allocation itself
   uint32_t instruction = kNone;
+  std::vector<int64_t> shape_index;
+  int64_t allocation = 0;  // its index
+  int64_t assigned = 0;    // of the allocation itself: values that are placed in it
   std::string_view category;
   int64_t offset_bytes = 0;
   int64_t size_bytes = 0;

@@ -1,0 +1,638 @@
+// Names and addresses of the hardware counters of TPU v7x (see tpu_counter_names.h for the form).
+#include "src/tools/tpu_counter_names.h"
+
+namespace strobe::tools::internal {
+
+extern const std::string_view kV7xCounterTable = R"(
+@ vf_chip_die{}_pwrmgr_pwrmgr_tc_throttle_core_debug_stats_ 2847490056 0,1,0
+=clocks_skipped:1 =cycle_count:0 =ext_throttle_clocks_skipped:4 =ldidt_droop_clocks_skipped:7
+@ vf_chip_die{}_tc_tcs_tc_misc_tcs_stats_tcs_stats_counters_ 2791874568 0,1,0
+cycles:0 matmul_lmr_bf16_mxu_0:54 matmul_lmr_bf16_mxu_1:55 matmul_vreg_bf16_mxu_0:50
+matmul_vreg_bf16_mxu_1:51 matmul_vreg_f32_mxu_0:48 matmul_vreg_f32_mxu_1:49
+matmul_vreg_f8_mxu_0:52 matmul_vreg_f8_mxu_1:53 matpush_cycles_mxu_0:61 matpush_cycles_mxu_1:62
+mxu_busy_0:56 mxu_busy_1:57 mxu_busy_2:58 packed_xlu_0:71 packed_xlu_1:72
+rotate_permute_instruction_xlu_0:65 rotate_permute_instruction_xlu_1:66
+rotate_permute_set_instruction_xlu_0:67 rotate_permute_set_instruction_xlu_1:68
+scalar_alu_instruction_0:10 scalar_alu_instruction_1:11 transpose_xlu_0:69 transpose_xlu_1:70
+vector_alu_instruction_0:31 vector_alu_instruction_1:32 vector_alu_instruction_2:33
+vector_alu_instruction_3:34 vld_instruction_0:37 vld_instruction_1:38 vst_instruction:35
+xlu_busy_0:73 xlu_busy_1:74 xlu_busy_2:75 vpu_valu_fadd_ops_0:211 vpu_valu_fadd_ops_1:212
+vpu_valu_fadd_ops_2:213 vpu_valu_fadd_ops_3:214 vpu_valu_fmul_ops_0:215 vpu_valu_fmul_ops_1:216
+vpu_valu_fmul_ops_2:217 vpu_valu_fmul_ops_3:218 vpu_valu_misc_ops_0:219 vpu_valu_misc_ops_1:220
+vpu_valu_misc_ops_2:221 vpu_valu_misc_ops_3:222 vpu_valu_int_ops_0:223 vpu_valu_int_ops_1:224
+vpu_valu_int_ops_2:225 vpu_valu_int_ops_3:226 vpu_valu_fmac_ops_0:227 vpu_valu_fmac_ops_1:228
+vpu_valu_fmac_ops_2:229 vpu_valu_fmac_ops_3:230
+@ vf_chip_die{}_pwrmgr_pwrmgr_tc_throttle_core_debug_stats_ 3384360968 1,1,0
+=clocks_skipped:1 =cycle_count:0 =ext_throttle_clocks_skipped:4 =ldidt_droop_clocks_skipped:7
+@ vf_chip_die{}_tc_tcs_tc_misc_tcs_stats_tcs_stats_counters_ 3328745480 1,1,0
+cycles:0 matmul_lmr_bf16_mxu_0:54 matmul_lmr_bf16_mxu_1:55 matmul_vreg_bf16_mxu_0:50
+matmul_vreg_bf16_mxu_1:51 matmul_vreg_f32_mxu_0:48 matmul_vreg_f32_mxu_1:49
+matmul_vreg_f8_mxu_0:52 matmul_vreg_f8_mxu_1:53 matpush_cycles_mxu_0:61 matpush_cycles_mxu_1:62
+mxu_busy_0:56 mxu_busy_1:57 mxu_busy_2:58 packed_xlu_0:71 packed_xlu_1:72
+rotate_permute_instruction_xlu_0:65 rotate_permute_instruction_xlu_1:66
+rotate_permute_set_instruction_xlu_0:67 rotate_permute_set_instruction_xlu_1:68
+scalar_alu_instruction_0:10 scalar_alu_instruction_1:11 transpose_xlu_0:69 transpose_xlu_1:70
+vector_alu_instruction_0:31 vector_alu_instruction_1:32 vector_alu_instruction_2:33
+vector_alu_instruction_3:34 vld_instruction_0:37 vld_instruction_1:38 vst_instruction:35
+xlu_busy_0:73 xlu_busy_1:74 xlu_busy_2:75 vpu_valu_fadd_ops_0:211 vpu_valu_fadd_ops_1:212
+vpu_valu_fadd_ops_2:213 vpu_valu_fadd_ops_3:214 vpu_valu_fmul_ops_0:215 vpu_valu_fmul_ops_1:216
+vpu_valu_fmul_ops_2:217 vpu_valu_fmul_ops_3:218 vpu_valu_misc_ops_0:219 vpu_valu_misc_ops_1:220
+vpu_valu_misc_ops_2:221 vpu_valu_misc_ops_3:222 vpu_valu_int_ops_0:223 vpu_valu_int_ops_1:224
+vpu_valu_int_ops_2:225 vpu_valu_int_ops_3:226 vpu_valu_fmac_ops_0:227 vpu_valu_fmac_ops_1:228
+vpu_valu_fmac_ops_2:229 vpu_valu_fmac_ops_3:230
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2705724440 0,1,0 0,1,0 0,1,0
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2707035160 0,1,0 0,1,0 10,6,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2705855512 0,1,0 0,1,0 1,9,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2707821592 0,1,0 1,1,0 0,1,0
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2709132312 0,1,0 1,1,0 10,6,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2707952664 0,1,0 1,1,0 1,9,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2709918744 0,1,0 2,1,0 0,1,0
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2711229464 0,1,0 2,1,0 10,6,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2710049816 0,1,0 2,1,0 1,9,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2712015896 0,1,0 3,1,0 0,1,0
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2713326616 0,1,0 3,1,0 10,6,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 2712146968 0,1,0 3,1,0 1,9,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_sc_{}_scs_sc_stats_counters_ 2817921032 0,1,0 0,1,0
+cycles:0 s0_instruction:3 s1_instruction:4 scalar_issue:1 smisc_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 2809282576 0,1,0 0,1,0 0,1,0
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 2814525456 0,1,0 0,1,0 10,6,524288
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 2809806864 0,1,0 0,1,0 1,9,524288
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 2792513544 0,1,0 0,1,0 0,1,0
+cycles:0 tec_s0_instruction:3 tec_s1_instruction:4 tec_scalar_issue:1 tec_smisc_instruction:5
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 2802999312 0,1,0 0,1,0 10,6,1048576
+tec_s0_instruction:2 tec_s1_instruction:3 tec_scalar_issue:0 tec_smisc_instruction:4
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 2793562128 0,1,0 0,1,0 1,9,1048576
+tec_s0_instruction:2 tec_s1_instruction:3 tec_scalar_issue:0 tec_smisc_instruction:4
+@ vf_chip_die{}_sc_{}_scs_sc_stats_counters_ 2845184008 0,1,0 1,1,0
+cycles:0 s0_instruction:3 s1_instruction:4 scalar_issue:1 smisc_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 2836545552 0,1,0 1,1,0 0,1,0
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 2841788432 0,1,0 1,1,0 10,6,524288
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 2837069840 0,1,0 1,1,0 1,9,524288
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 2819776520 0,1,0 1,1,0 0,1,0
+cycles:0 tec_s0_instruction:3 tec_s1_instruction:4 tec_scalar_issue:1 tec_smisc_instruction:5
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 2830262288 0,1,0 1,1,0 10,6,1048576
+tec_s0_instruction:2 tec_s1_instruction:3 tec_scalar_issue:0 tec_smisc_instruction:4
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 2820825104 0,1,0 1,1,0 1,9,1048576
+tec_s0_instruction:2 tec_s1_instruction:3 tec_scalar_issue:0 tec_smisc_instruction:4
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3242595352 1,1,0 0,1,0 0,1,0
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3243906072 1,1,0 0,1,0 10,6,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3242726424 1,1,0 0,1,0 1,9,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3244692504 1,1,0 1,1,0 0,1,0
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3246003224 1,1,0 1,1,0 10,6,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3244823576 1,1,0 1,1,0 1,9,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3246789656 1,1,0 2,1,0 0,1,0
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3248100376 1,1,0 2,1,0 10,6,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3246920728 1,1,0 2,1,0 1,9,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3248886808 1,1,0 3,1,0 0,1,0
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3250197528 1,1,0 3,1,0 10,6,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_hbm_{}_ss_hbmc_{}_cmn_hi_freq_stats_counters_ 3249017880 1,1,0 3,1,0 1,9,131072
+=partial_write_req_ps0:2 =partial_write_req_ps1:3 =rd_resp_ps0:4 =rd_resp_ps1:5 =wr_req_ps0:0
+=wr_req_ps1:1
+@ vf_chip_die{}_sc_{}_scs_sc_stats_counters_ 3354791944 1,1,0 0,1,0
+cycles:0 s0_instruction:3 s1_instruction:4 scalar_issue:1 smisc_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 3346153488 1,1,0 0,1,0 0,1,0
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 3351396368 1,1,0 0,1,0 10,6,524288
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 3346677776 1,1,0 0,1,0 1,9,524288
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 3329384456 1,1,0 0,1,0 0,1,0
+cycles:0 tec_s0_instruction:3 tec_s1_instruction:4 tec_scalar_issue:1 tec_smisc_instruction:5
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 3339870224 1,1,0 0,1,0 10,6,1048576
+tec_s0_instruction:2 tec_s1_instruction:3 tec_scalar_issue:0 tec_smisc_instruction:4
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 3330433040 1,1,0 0,1,0 1,9,1048576
+tec_s0_instruction:2 tec_s1_instruction:3 tec_scalar_issue:0 tec_smisc_instruction:4
+@ vf_chip_die{}_sc_{}_scs_sc_stats_counters_ 3382054920 1,1,0 1,1,0
+cycles:0 s0_instruction:3 s1_instruction:4 scalar_issue:1 smisc_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 3373416464 1,1,0 1,1,0 0,1,0
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 3378659344 1,1,0 1,1,0 10,6,524288
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 3373940752 1,1,0 1,1,0 1,9,524288
+v0_instruction:1 v1_instruction:2 v2_instruction:3 vector_issue:0 vex_instruction:7
+vld_instruction:4 vres_instruction:6 vst_instruction:5
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 3356647432 1,1,0 1,1,0 0,1,0
+cycles:0 tec_s0_instruction:3 tec_s1_instruction:4 tec_scalar_issue:1 tec_smisc_instruction:5
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 3367133200 1,1,0 1,1,0 10,6,1048576
+tec_s0_instruction:2 tec_s1_instruction:3 tec_scalar_issue:0 tec_smisc_instruction:4
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 3357696016 1,1,0 1,1,0 1,9,1048576
+tec_s0_instruction:2 tec_s1_instruction:3 tec_scalar_issue:0 tec_smisc_instruction:4
+@ vf_chip_die{}_oci_icr_{}_perf_counters_fifo_stats_counters_ 3238449440 1,1,0 0,4,32768
+=bn_rd_req_0_insertion_count:0
+@ vf_chip_die{}_oci_icr_{}_perf_counters_fifo_stats_counters_ 3238449496 1,1,0 0,4,32768
+=bn_wr_req_0_insertion_count:0
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 2809282568 0,1,0 0,1,0 0,1,0
+cycles:0
+@ vf_chip_die{}_tc_tcs_tc_misc_tcs_stats_tcs_stats_counters_ 2791874576 0,1,0
+branch_sreg_reserved:19 breakpoints:23 bundles_into_vif:11 core_interrupt:46
+dma_desc_instruction:8 dma_general_instruction:7 dma_request_delay:117 dma_simple_instruction:5
+dma_staging_fifo_full:17 dma_starvation_load_hold:143 dma_starvation_misc_store_hold:145
+dma_starvation_no_priority_inversion:147 dma_starvation_store_flush:146
+dma_starvation_store_hold:144 dma_strided_instruction:6 dma_vector_address_delay:118
+dn_reserved:14 drf_result_wait:24 erf_result_wait:101 eup_instruction:29 eup_reserved:78
+fused_load_reserved:87 hold_vector_issue:28 iar_reserved:113 ibr_replace_wait:26
+imem_dma_active:128 imem_starvation:130 imem_writes:119 lmr_reserved:85
+matmul_accumulation_pipe_reserved:89 matmul_path_reserved:82 matpush_matrices_mxu_0:62
+matpush_matrices_mxu_1:63 matpush_mxu_0:58 matpush_mxu_1:59 misc_vstore_dma_starvation:110
+misc_vst_reserved:80 mrb_raw_hazard_wait:91 mrb_result_wait:93 msr_path_reserved:88
+msr_reserved_for_lgmr:83 msr_reserved_for_vlxmr:84 oci_amos_completed:124
+ppm_didt_brake_level_0_0:148 ppm_didt_brake_level_0_1:149 ppm_didt_brake_level_0_2:150
+ppm_didt_brake_level_16_26_0:157 ppm_didt_brake_level_16_26_1:158 ppm_didt_brake_level_16_26_2:159
+ppm_didt_brake_level_1_4_0:151 ppm_didt_brake_level_1_4_1:152 ppm_didt_brake_level_1_4_2:153
+ppm_didt_brake_level_27_30_0:160 ppm_didt_brake_level_27_30_1:161 ppm_didt_brake_level_27_30_2:162
+ppm_didt_brake_level_31_0:163 ppm_didt_brake_level_31_1:164 ppm_didt_brake_level_31_2:165
+ppm_didt_brake_level_5_15_0:154 ppm_didt_brake_level_5_15_1:155 ppm_didt_brake_level_5_15_2:156
+ppm_overshoot_brake_level_0_0:166 ppm_overshoot_brake_level_0_1:167
+ppm_overshoot_brake_level_0_2:168 ppm_overshoot_brake_level_16_26_0:175
+ppm_overshoot_brake_level_16_26_1:176 ppm_overshoot_brake_level_16_26_2:177
+ppm_overshoot_brake_level_1_4_0:169 ppm_overshoot_brake_level_1_4_1:170
+ppm_overshoot_brake_level_1_4_2:171 ppm_overshoot_brake_level_27_30_0:178
+ppm_overshoot_brake_level_27_30_1:179 ppm_overshoot_brake_level_27_30_2:180
+ppm_overshoot_brake_level_31_0:181 ppm_overshoot_brake_level_31_1:182
+ppm_overshoot_brake_level_31_2:183 ppm_overshoot_brake_level_5_15_0:172
+ppm_overshoot_brake_level_5_15_1:173 ppm_overshoot_brake_level_5_15_2:174 ppm_self_throttle:116
+ppm_sustained_brake_level_0_0:184 ppm_sustained_brake_level_0_1:185
+ppm_sustained_brake_level_0_2:186 ppm_sustained_brake_level_16_26_0:193
+ppm_sustained_brake_level_16_26_1:194 ppm_sustained_brake_level_16_26_2:195
+ppm_sustained_brake_level_1_4_0:187 ppm_sustained_brake_level_1_4_1:188
+ppm_sustained_brake_level_1_4_2:189 ppm_sustained_brake_level_27_30_0:196
+ppm_sustained_brake_level_27_30_1:197 ppm_sustained_brake_level_27_30_2:198
+ppm_sustained_brake_level_31_0:199 ppm_sustained_brake_level_31_1:200
+ppm_sustained_brake_level_31_2:201 ppm_sustained_brake_level_5_15_0:190
+ppm_sustained_brake_level_5_15_1:191 ppm_sustained_brake_level_5_15_2:192
+predicate_register_reserved:22 prng_load_reserved:100 prng_reserved:99
+remote_message_fifo_full:102 scalar_delay_wait:20 scalar_fence:4 scalar_fence_wait:18
+scalar_issue:0 set_add_sync_flag:42 sfrf_result_wait:25 smem_dma_active:127 smem_dma_hold:125
+smem_instruction_reads:2 smem_instruction_writes:3 smem_oci_reads:122 smem_oci_read_32bytes:123
+smem_oci_writes:120 smem_oci_write_32bytes:121 smem_reserved:16 smem_starvation:129
+store_fence_wait:112 sync_compare:138 sync_flag_starvation:137 sync_flag_updates:131
+sync_flag_update_hold:126 sync_no_wait:44 sync_wait:104 sync_waited:43 taken_branch:1
+transpose_shape_reserved:98 trf_path_reserved:95 trf_result_wait:96 v2s_path_reserved:114
+v2s_result_wait:21 vector_delay_wait:103 vector_issue:27 vex_reserved:81 vif_full:15
+vllmr_vlgmr_reserved:86 vmatpush_xpose_after_vmatpush_reserved:92
+vmem_dma_bank_queue_starvation:139 vmem_dma_read_queue_starvation:140
+vmem_dma_read_write_queue_starvation:142 vmem_dma_write_queue_starvation:141
+vmem_load_slot_conflict:108 vmem_read_after_write_wait:106 vmem_read_to_busy_bank:107
+vmem_store_queue_full:105 vmisc_msc_instruction:39 vmisc_vld_instruction:38
+vmisc_vst_instruction:35 vpop_mrb_bank_conflict_wait:90 vpu_vreg_read_access_0:202
+vpu_vreg_read_access_1:203 vpu_vreg_read_access_2:204 vpu_vreg_read_access_3:205
+vpu_vreg_write_access_0:206 vpu_vreg_write_access_1:207 vpu_vreg_write_access_2:208
+vpu_vreg_write_access_3:209 vreg_address_fifo_full:115 vres_instruction_0:40 vres_instruction_1:41
+vstore_begin_starve_cycle:111 vstore_dma_starvation:109 vst_reserved:79 v_accumulator_reserved:77
+v_x_reserved:75 v_y_reserved:76 watched_syncs_no_wait:135 watched_syncs_waited:134
+watched_sync_flag_set_add:136 watched_sync_flag_updates:133 watched_sync_flag_wait_cycles:132
+write_remote:45 xlu_operation_change_reserved:97 xlu_path_reserved:94 xn_reserved:12
+yn_reserved:13
+@ vf_chip_die{}_sc_{}_scs_sc_stats_counters_ 2817921048 0,1,0 0,1,0
+address_generator_map_stall:185 atomic_remote_set_add_sync_flag:52
+atomic_tile_set_add_sync_flag:51 barrier_reserved:41 barrier_sync:25 barrier_wait:43
+branch_and_call:11 branch_clear_ibuf_delay:39 branch_sreg_reserved:38 branch_taken:0
+breakpoints:44 cbreg_path_reserved:29 core_interrupt:23 descriptor_based_dma:16 desc_path_wait:30
+desc_ram_empty:104 desc_ram_full:103 desc_ram_total_occupancy:102 dma_credit_hold_issue:31
+dma_descriptor:91 dma_descriptor_stall:92 dma_dif_empty:95 dma_dif_full:94
+dma_dif_total_occupancy:93 dn_reserved:28 drf_result_wait:37 general_dma:15 halting:45
+ibr_replace_wait:46 indirect_reads_to_smem:115 indirect_stream:19
+indirect_stream_row_offset_list_type:21 indirect_vreg_stream:20 linear_stream:17 move_cbreg:8
+oci_msg_from_scc:83 oci_msg_from_sct_xbar:85 oci_msg_to_scc:82 oci_msg_to_sct_xbar:84
+oci_outbound_msg_stall:90 predicate_register_reserved:40
+rd_req_xbar_destination_lane_credit_stall_0:212 rd_req_xbar_destination_lane_credit_stall_1:213
+rd_req_xbar_destination_lane_credit_stall_10:222 rd_req_xbar_destination_lane_credit_stall_11:223
+rd_req_xbar_destination_lane_credit_stall_12:224 rd_req_xbar_destination_lane_credit_stall_13:225
+rd_req_xbar_destination_lane_credit_stall_14:226 rd_req_xbar_destination_lane_credit_stall_15:227
+rd_req_xbar_destination_lane_credit_stall_2:214 rd_req_xbar_destination_lane_credit_stall_3:215
+rd_req_xbar_destination_lane_credit_stall_4:216 rd_req_xbar_destination_lane_credit_stall_5:217
+rd_req_xbar_destination_lane_credit_stall_6:218 rd_req_xbar_destination_lane_credit_stall_7:219
+rd_req_xbar_destination_lane_credit_stall_8:220 rd_req_xbar_destination_lane_credit_stall_9:221
+reads_to_smem:114 read_cbreg:6 read_dreg:9 remote_message_fifo_full:32 scalar_delay_wait:35
+scalar_fence:12 scalar_fence_wait:33 scalar_load_or_scalar_load_circular_buf:4
+scalar_store_or_scalar_store_circular_buf:5 scc_msg_to_sct_xbar:87 sct_xbar_msg_to_scc:88
+sct_xbar_msg_to_smem:89 set_add_sync_flag:50 sge_msg_to_scs_scc:86
+sge_smem_access_latency_total:106 sge_smem_access_sampled_total:105 simem_dma_read_active:73
+simem_dma_read_stall:79 simem_dma_write_active:72 simem_dma_write_stall:78
+simem_oci_read_request:64 simem_oci_read_response:65 simem_oci_write_request:62
+simem_oci_write_response:63 simple_dma:13 single_strided_dma:14 smem_dma_read_active:71
+smem_dma_read_stall:77 smem_dma_write_active:70 smem_dma_write_stall:76
+smem_external_amo_completed:54 smem_external_reads:56 smem_external_request_hold:55
+smem_external_writes:57 smem_oci_read_request:60 smem_oci_read_response:61
+smem_oci_write_request:58 smem_oci_write_response:59 stream_32b_reqs_from_spmem_0:164
+stream_32b_reqs_from_spmem_1:165 stream_32b_reqs_from_spmem_10:174
+stream_32b_reqs_from_spmem_11:175 stream_32b_reqs_from_spmem_12:176
+stream_32b_reqs_from_spmem_13:177 stream_32b_reqs_from_spmem_14:178
+stream_32b_reqs_from_spmem_15:179 stream_32b_reqs_from_spmem_2:166
+stream_32b_reqs_from_spmem_3:167 stream_32b_reqs_from_spmem_4:168 stream_32b_reqs_from_spmem_5:169
+stream_32b_reqs_from_spmem_6:170 stream_32b_reqs_from_spmem_7:171 stream_32b_reqs_from_spmem_8:172
+stream_32b_reqs_from_spmem_9:173 stream_32b_reqs_to_spmem_0:132 stream_32b_reqs_to_spmem_1:133
+stream_32b_reqs_to_spmem_10:142 stream_32b_reqs_to_spmem_11:143 stream_32b_reqs_to_spmem_12:144
+stream_32b_reqs_to_spmem_13:145 stream_32b_reqs_to_spmem_14:146 stream_32b_reqs_to_spmem_15:147
+stream_32b_reqs_to_spmem_2:134 stream_32b_reqs_to_spmem_3:135 stream_32b_reqs_to_spmem_4:136
+stream_32b_reqs_to_spmem_5:137 stream_32b_reqs_to_spmem_6:138 stream_32b_reqs_to_spmem_7:139
+stream_32b_reqs_to_spmem_8:140 stream_32b_reqs_to_spmem_9:141 stream_dif_empty:98
+stream_dif_full:97 stream_dif_total_occupancy:96 stream_total_4b_from_spmem_0:148
+stream_total_4b_from_spmem_1:149 stream_total_4b_from_spmem_10:158
+stream_total_4b_from_spmem_11:159 stream_total_4b_from_spmem_12:160
+stream_total_4b_from_spmem_13:161 stream_total_4b_from_spmem_14:162
+stream_total_4b_from_spmem_15:163 stream_total_4b_from_spmem_2:150
+stream_total_4b_from_spmem_3:151 stream_total_4b_from_spmem_4:152 stream_total_4b_from_spmem_5:153
+stream_total_4b_from_spmem_6:154 stream_total_4b_from_spmem_7:155 stream_total_4b_from_spmem_8:156
+stream_total_4b_from_spmem_9:157 stream_total_4b_to_spmem_0:116 stream_total_4b_to_spmem_1:117
+stream_total_4b_to_spmem_10:126 stream_total_4b_to_spmem_11:127 stream_total_4b_to_spmem_12:128
+stream_total_4b_to_spmem_13:129 stream_total_4b_to_spmem_14:130 stream_total_4b_to_spmem_15:131
+stream_total_4b_to_spmem_2:118 stream_total_4b_to_spmem_3:119 stream_total_4b_to_spmem_4:120
+stream_total_4b_to_spmem_5:121 stream_total_4b_to_spmem_6:122 stream_total_4b_to_spmem_7:123
+stream_total_4b_to_spmem_8:124 stream_total_4b_to_spmem_9:125 strided_stream:18
+sync_flag_external_update_hold:53 sync_wait:48 sync_watch:24 sync_watcher_reserved:34
+sync_watch_wait:49 task_dif_empty:101 task_dif_full:100 task_dif_total_occupancy:99
+task_request:22 timem_dma_read_active:75 timem_dma_read_stall:81 timem_dma_write_active:74
+timem_dma_write_stall:80 timem_oci_read_request:68 timem_oci_read_response:69
+timem_oci_write_request:66 timem_oci_write_response:67 v2s_result_wait:36 vector_hold_issue:47
+vector_stall:42 wide_xbar_destination_lane_credit_stall_0:196
+wide_xbar_destination_lane_credit_stall_1:197 wide_xbar_destination_lane_credit_stall_10:206
+wide_xbar_destination_lane_credit_stall_11:207 wide_xbar_destination_lane_credit_stall_12:208
+wide_xbar_destination_lane_credit_stall_13:209 wide_xbar_destination_lane_credit_stall_14:210
+wide_xbar_destination_lane_credit_stall_15:211 wide_xbar_destination_lane_credit_stall_2:198
+wide_xbar_destination_lane_credit_stall_3:199 wide_xbar_destination_lane_credit_stall_4:200
+wide_xbar_destination_lane_credit_stall_5:201 wide_xbar_destination_lane_credit_stall_6:202
+wide_xbar_destination_lane_credit_stall_7:203 wide_xbar_destination_lane_credit_stall_8:204
+wide_xbar_destination_lane_credit_stall_9:205 writes_to_smem:113 write_dreg:10
+write_or_add_cbreg:7 xbar_address_unroller_address_fifo_stall_0:183
+xbar_address_unroller_address_fifo_stall_1:184 xbar_address_unroller_desc_fifo_stall_0:180
+xbar_address_unroller_desc_fifo_stall_1:181 xbar_gather_sync_flag_phy_block_stall:193
+xbar_gather_sync_flag_tail_ptr_stall:228 xbar_gather_sync_flag_tracker_id_stall:187
+xbar_gather_sync_flag_tracker_tag_stall:186 xbar_gather_sync_flag_update_stall:194
+xbar_indirect_stream_filtered_addrs:182 xbar_outbound_data_fifo_stall_0:190
+xbar_outbound_data_fifo_stall_1:191 xbar_read_sampled_total:108 xbar_rmw_sampled_total:110
+xbar_scatter_sync_flag_phy_block_stall:192 xbar_scatter_sync_flag_tail_ptr_stall:229
+xbar_scatter_sync_flag_tracker_id_stall:189 xbar_scatter_sync_flag_tracker_tag_stall:188
+xbar_scatter_sync_flag_update_stall:195 xbar_spmem_read_latency_total:107
+xbar_spmem_rmw_latency_total:109 xbar_spmem_write_latency_total:111 xbar_write_sampled_total:112
+xn_reserved:26 yn_reserved:27
+@ vf_chip_die{}_sc_{}_sctd_{}_sc_stats_counters_ 2792513560 0,1,0 0,1,0 0,1,0
+address_generator_map_stall:185 cmn_address_unroller_address_fifo_stall_0:254
+cmn_address_unroller_address_fifo_stall_1:255 cmn_address_unroller_address_fifo_stall_2:256
+cmn_address_unroller_address_fifo_stall_3:257 cmn_address_unroller_desc_fifo_stall_0:250
+cmn_address_unroller_desc_fifo_stall_1:251 cmn_address_unroller_desc_fifo_stall_2:252
+cmn_address_unroller_desc_fifo_stall_3:253 cmn_dma_write_resp_fifo_stall:293
+cmn_east_outbound_data_fifo_stall:262 cmn_gather_sync_flag_phy_block_stall:269
+cmn_gather_sync_flag_tail_ptr_stall:264 cmn_gather_sync_flag_tracker_id_stall:259
+cmn_gather_sync_flag_tracker_tag_stall:258 cmn_gather_sync_flag_update_stall:266
+cmn_gather_tracker_stall:294 cmn_indirect_stream_filtered_addrs:272
+cmn_scatter_sync_flag_phy_block_stall:268 cmn_scatter_sync_flag_tail_ptr_stall:265
+cmn_scatter_sync_flag_tracker_id_stall:261 cmn_scatter_sync_flag_tracker_tag_stall:260
+cmn_scatter_sync_flag_update_stall:267 cmn_spmem_read_tracker_stall:291
+cmn_spmem_write_tracker_stall:292 cmn_west_outbound_data_fifo_stall:263 desc_ram_empty:65
+desc_ram_full:64 desc_ram_total_occupancy:63 dma_words_from_hbm:284 dma_words_from_oci:286
+dma_words_to_hbm:283 dma_words_to_oci:285 msgs_received_from_xbar:271 msgs_sent_to_xbar:270
+rd_req_xbar_destination_lane_credit_stall_0:213 rd_req_xbar_destination_lane_credit_stall_1:214
+rd_req_xbar_destination_lane_credit_stall_10:223 rd_req_xbar_destination_lane_credit_stall_11:224
+rd_req_xbar_destination_lane_credit_stall_12:225 rd_req_xbar_destination_lane_credit_stall_13:226
+rd_req_xbar_destination_lane_credit_stall_14:227 rd_req_xbar_destination_lane_credit_stall_15:228
+rd_req_xbar_destination_lane_credit_stall_16:229 rd_req_xbar_destination_lane_credit_stall_2:215
+rd_req_xbar_destination_lane_credit_stall_3:216 rd_req_xbar_destination_lane_credit_stall_4:217
+rd_req_xbar_destination_lane_credit_stall_5:218 rd_req_xbar_destination_lane_credit_stall_6:219
+rd_req_xbar_destination_lane_credit_stall_7:220 rd_req_xbar_destination_lane_credit_stall_8:221
+rd_req_xbar_destination_lane_credit_stall_9:222 reads_to_smem:82 sge_smem_access_latency_total:84
+sge_smem_access_sampled_total:83 stream_128b_reqs_from_hbm:282 stream_128b_reqs_to_hbm:277
+stream_32b_reqs_from_spmem_0:149 stream_32b_reqs_from_spmem_1:150
+stream_32b_reqs_from_spmem_10:159 stream_32b_reqs_from_spmem_11:160
+stream_32b_reqs_from_spmem_12:161 stream_32b_reqs_from_spmem_13:162
+stream_32b_reqs_from_spmem_14:163 stream_32b_reqs_from_spmem_15:164
+stream_32b_reqs_from_spmem_2:151 stream_32b_reqs_from_spmem_3:152 stream_32b_reqs_from_spmem_4:153
+stream_32b_reqs_from_spmem_5:154 stream_32b_reqs_from_spmem_6:155 stream_32b_reqs_from_spmem_7:156
+stream_32b_reqs_from_spmem_8:157 stream_32b_reqs_from_spmem_9:158 stream_32b_reqs_to_spmem_0:101
+stream_32b_reqs_to_spmem_1:102 stream_32b_reqs_to_spmem_10:111 stream_32b_reqs_to_spmem_11:112
+stream_32b_reqs_to_spmem_12:113 stream_32b_reqs_to_spmem_13:114 stream_32b_reqs_to_spmem_14:115
+stream_32b_reqs_to_spmem_15:116 stream_32b_reqs_to_spmem_2:103 stream_32b_reqs_to_spmem_3:104
+stream_32b_reqs_to_spmem_4:105 stream_32b_reqs_to_spmem_5:106 stream_32b_reqs_to_spmem_6:107
+stream_32b_reqs_to_spmem_7:108 stream_32b_reqs_to_spmem_8:109 stream_32b_reqs_to_spmem_9:110
+stream_32_to_64b_reqs_from_hbm:279 stream_32_to_64b_reqs_to_hbm:274
+stream_64_to_96b_reqs_from_hbm:280 stream_64_to_96b_reqs_to_hbm:275
+stream_96_to_128b_reqs_from_hbm:281 stream_96_to_128b_reqs_to_hbm:276
+stream_gathers_to_east_cmncr:287 stream_gathers_to_west_cmncr:288
+stream_scatters_to_east_cmncr:289 stream_scatters_to_west_cmncr:290
+stream_sub_32b_reqs_from_hbm:278 stream_sub_32b_reqs_from_spmem_0:165
+stream_sub_32b_reqs_from_spmem_1:166 stream_sub_32b_reqs_from_spmem_10:175
+stream_sub_32b_reqs_from_spmem_11:176 stream_sub_32b_reqs_from_spmem_12:177
+stream_sub_32b_reqs_from_spmem_13:178 stream_sub_32b_reqs_from_spmem_14:179
+stream_sub_32b_reqs_from_spmem_15:180 stream_sub_32b_reqs_from_spmem_2:167
+stream_sub_32b_reqs_from_spmem_3:168 stream_sub_32b_reqs_from_spmem_4:169
+stream_sub_32b_reqs_from_spmem_5:170 stream_sub_32b_reqs_from_spmem_6:171
+stream_sub_32b_reqs_from_spmem_7:172 stream_sub_32b_reqs_from_spmem_8:173
+stream_sub_32b_reqs_from_spmem_9:174 stream_sub_32b_reqs_to_hbm:273
+stream_sub_32b_reqs_to_spmem_0:117 stream_sub_32b_reqs_to_spmem_1:118
+stream_sub_32b_reqs_to_spmem_10:127 stream_sub_32b_reqs_to_spmem_11:128
+stream_sub_32b_reqs_to_spmem_12:129 stream_sub_32b_reqs_to_spmem_13:130
+stream_sub_32b_reqs_to_spmem_14:131 stream_sub_32b_reqs_to_spmem_15:132
+stream_sub_32b_reqs_to_spmem_2:119 stream_sub_32b_reqs_to_spmem_3:120
+stream_sub_32b_reqs_to_spmem_4:121 stream_sub_32b_reqs_to_spmem_5:122
+stream_sub_32b_reqs_to_spmem_6:123 stream_sub_32b_reqs_to_spmem_7:124
+stream_sub_32b_reqs_to_spmem_8:125 stream_sub_32b_reqs_to_spmem_9:126
+stream_total_4b_from_spmem_0:133 stream_total_4b_from_spmem_1:134
+stream_total_4b_from_spmem_10:143 stream_total_4b_from_spmem_11:144
+stream_total_4b_from_spmem_12:145 stream_total_4b_from_spmem_13:146
+stream_total_4b_from_spmem_14:147 stream_total_4b_from_spmem_15:148
+stream_total_4b_from_spmem_2:135 stream_total_4b_from_spmem_3:136 stream_total_4b_from_spmem_4:137
+stream_total_4b_from_spmem_5:138 stream_total_4b_from_spmem_6:139 stream_total_4b_from_spmem_7:140
+stream_total_4b_from_spmem_8:141 stream_total_4b_from_spmem_9:142 stream_total_4b_to_spmem_0:85
+stream_total_4b_to_spmem_1:86 stream_total_4b_to_spmem_10:95 stream_total_4b_to_spmem_11:96
+stream_total_4b_to_spmem_12:97 stream_total_4b_to_spmem_13:98 stream_total_4b_to_spmem_14:99
+stream_total_4b_to_spmem_15:100 stream_total_4b_to_spmem_2:87 stream_total_4b_to_spmem_3:88
+stream_total_4b_to_spmem_4:89 stream_total_4b_to_spmem_5:90 stream_total_4b_to_spmem_6:91
+stream_total_4b_to_spmem_7:92 stream_total_4b_to_spmem_8:93 stream_total_4b_to_spmem_9:94
+tec_atomic_remote_set_add_sync_flag:51 tec_atomic_tile_set_add_sync_flag:50
+tec_barrier_reserved:40 tec_barrier_sync:25 tec_barrier_wait:42 tec_branch_and_call:11
+tec_branch_clear_ibuf_delay:38 tec_branch_sreg_reserved:37 tec_branch_taken:0 tec_breakpoints:43
+tec_cbreg_path_reserved:29 tec_core_interrupt:23 tec_descriptor_based_dma:16 tec_desc_path_wait:30
+tec_dma_dif_empty:59 tec_dma_dif_full:58 tec_dma_dif_total_occupancy:57 tec_dn_reserved:28
+tec_drf_result_wait:36 tec_general_dma:15 tec_halting:44 tec_ibr_replace_wait:45
+tec_indirect_stream:19 tec_indirect_stream_row_offset_list_type:21 tec_indirect_vreg_stream:20
+tec_linear_stream:17 tec_move_cbreg:8 tec_predicate_register_reserved:39 tec_prefetch_hit:66
+tec_prefetch_miss:67 tec_prefetch_miss_req:71 tec_prefetch_miss_stall:68
+tec_prefetch_req_block_allocate:69 tec_prefetch_resp_block_allocate:70 tec_prefetch_resp_drop_0:72
+tec_prefetch_resp_drop_1:73 tec_prefetch_skip:74 tec_read_cbreg:6 tec_read_dreg:9
+tec_remote_message_fifo_full:31 tec_scalar_delay_wait:34 tec_scalar_fence:12
+tec_scalar_fence_wait:32 tec_scalar_load_or_scalar_load_circular_buf:4
+tec_scalar_store_or_scalar_store_circular_buf:5 tec_set_add_sync_flag:49 tec_simple_dma:13
+tec_single_strided_dma:14 tec_smem_external_amo_completed:56 tec_smem_external_reads:54
+tec_smem_external_request_hold:53 tec_smem_external_writes:55 tec_stream_dif_empty:62
+tec_stream_dif_full:61 tec_stream_dif_total_occupancy:60 tec_strided_stream:18
+tec_sync_flag_external_update_hold:52 tec_sync_wait:47 tec_sync_watch:24
+tec_sync_watcher_reserved:33 tec_sync_watch_wait:48 tec_task_request:22 tec_v2s_result_wait:35
+tec_vector_hold_issue:46 tec_vector_stall:41 tec_write_dreg:10 tec_write_or_add_cbreg:7
+tec_xn_reserved:26 tec_yn_reserved:27 timem_prefetch_req_filtered:295
+wide_xbar_destination_lane_credit_stall_0:196 wide_xbar_destination_lane_credit_stall_1:197
+wide_xbar_destination_lane_credit_stall_10:206 wide_xbar_destination_lane_credit_stall_11:207
+wide_xbar_destination_lane_credit_stall_12:208 wide_xbar_destination_lane_credit_stall_13:209
+wide_xbar_destination_lane_credit_stall_14:210 wide_xbar_destination_lane_credit_stall_15:211
+wide_xbar_destination_lane_credit_stall_16:212 wide_xbar_destination_lane_credit_stall_2:198
+wide_xbar_destination_lane_credit_stall_3:199 wide_xbar_destination_lane_credit_stall_4:200
+wide_xbar_destination_lane_credit_stall_5:201 wide_xbar_destination_lane_credit_stall_6:202
+wide_xbar_destination_lane_credit_stall_7:203 wide_xbar_destination_lane_credit_stall_8:204
+wide_xbar_destination_lane_credit_stall_9:205 writes_to_smem:81
+wr_resp_xbar_destination_lane_credit_stall_0:230 wr_resp_xbar_destination_lane_credit_stall_1:231
+wr_resp_xbar_destination_lane_credit_stall_10:240
+wr_resp_xbar_destination_lane_credit_stall_11:241
+wr_resp_xbar_destination_lane_credit_stall_12:242
+wr_resp_xbar_destination_lane_credit_stall_13:243
+wr_resp_xbar_destination_lane_credit_stall_14:244
+wr_resp_xbar_destination_lane_credit_stall_15:245
+wr_resp_xbar_destination_lane_credit_stall_16:246 wr_resp_xbar_destination_lane_credit_stall_2:232
+wr_resp_xbar_destination_lane_credit_stall_3:233 wr_resp_xbar_destination_lane_credit_stall_4:234
+wr_resp_xbar_destination_lane_credit_stall_5:235 wr_resp_xbar_destination_lane_credit_stall_6:236
+wr_resp_xbar_destination_lane_credit_stall_7:237 wr_resp_xbar_destination_lane_credit_stall_8:238
+wr_resp_xbar_destination_lane_credit_stall_9:239 xbar_address_unroller_address_fifo_stall_0:183
+xbar_address_unroller_address_fifo_stall_1:184 xbar_address_unroller_desc_fifo_stall_0:181
+xbar_address_unroller_desc_fifo_stall_1:182 xbar_gather_sync_flag_phy_block_stall:193
+xbar_gather_sync_flag_tail_ptr_stall:247 xbar_gather_sync_flag_tracker_id_stall:187
+xbar_gather_sync_flag_tracker_tag_stall:186 xbar_gather_sync_flag_update_stall:194
+xbar_indirect_stream_filtered_addrs:249 xbar_outbound_data_fifo_stall_0:190
+xbar_outbound_data_fifo_stall_1:191 xbar_read_sampled_total:78 xbar_rmw_sampled_total:80
+xbar_scatter_sync_flag_phy_block_stall:192 xbar_scatter_sync_flag_tail_ptr_stall:248
+xbar_scatter_sync_flag_tracker_id_stall:189 xbar_scatter_sync_flag_tracker_tag_stall:188
+xbar_scatter_sync_flag_update_stall:195 xbar_spmem_read_latency_total:75
+xbar_spmem_rmw_latency_total:77 xbar_spmem_write_latency_total:76 xbar_write_sampled_total:79
+@ vf_chip_die{}_sc_{}_sctc_{}_sc_stats_counters_ 2809282640 0,1,0 0,1,0 0,1,0
+bf16_extended_unary_pipeline:16 cbreg_path_reserved:50 desc_vld_idx_reserved:42
+desc_vst_idx_reserved:43 erf_dest_reserved:32 erf_result_wait:33 eup_reserved:48
+extended_unary_pipeline:8 fetch_add_per_bank_0:275 fetch_add_per_bank_1:276
+fetch_add_per_bank_10:285 fetch_add_per_bank_11:286 fetch_add_per_bank_12:287
+fetch_add_per_bank_13:288 fetch_add_per_bank_14:289 fetch_add_per_bank_15:290
+fetch_add_per_bank_16:291 fetch_add_per_bank_17:292 fetch_add_per_bank_18:293
+fetch_add_per_bank_19:294 fetch_add_per_bank_2:277 fetch_add_per_bank_20:295
+fetch_add_per_bank_21:296 fetch_add_per_bank_22:297 fetch_add_per_bank_23:298
+fetch_add_per_bank_24:299 fetch_add_per_bank_25:300 fetch_add_per_bank_26:301
+fetch_add_per_bank_27:302 fetch_add_per_bank_28:303 fetch_add_per_bank_29:304
+fetch_add_per_bank_3:278 fetch_add_per_bank_30:305 fetch_add_per_bank_31:306
+fetch_add_per_bank_4:279 fetch_add_per_bank_5:280 fetch_add_per_bank_6:281
+fetch_add_per_bank_7:282 fetch_add_per_bank_8:283 fetch_add_per_bank_9:284 load_coalesced_0:179
+load_coalesced_1:180 load_coalesced_10:189 load_coalesced_11:190 load_coalesced_12:191
+load_coalesced_13:192 load_coalesced_14:193 load_coalesced_15:194 load_coalesced_16:195
+load_coalesced_17:196 load_coalesced_18:197 load_coalesced_19:198 load_coalesced_2:181
+load_coalesced_20:199 load_coalesced_21:200 load_coalesced_22:201 load_coalesced_23:202
+load_coalesced_24:203 load_coalesced_25:204 load_coalesced_26:205 load_coalesced_27:206
+load_coalesced_28:207 load_coalesced_29:208 load_coalesced_3:182 load_coalesced_30:209
+load_coalesced_31:210 load_coalesced_4:183 load_coalesced_5:184 load_coalesced_6:185
+load_coalesced_7:186 load_coalesced_8:187 load_coalesced_9:188 load_inflight_total:471
+load_latency_histogram_0:473 load_latency_histogram_1:474 load_latency_histogram_10:483
+load_latency_histogram_11:484 load_latency_histogram_2:475 load_latency_histogram_3:476
+load_latency_histogram_4:477 load_latency_histogram_5:478 load_latency_histogram_6:479
+load_latency_histogram_7:480 load_latency_histogram_8:481 load_latency_histogram_9:482
+load_latency_total:472 load_noop_per_bank_0:435 load_noop_per_bank_1:436 load_noop_per_bank_10:445
+load_noop_per_bank_11:446 load_noop_per_bank_12:447 load_noop_per_bank_13:448
+load_noop_per_bank_14:449 load_noop_per_bank_15:450 load_noop_per_bank_16:451
+load_noop_per_bank_17:452 load_noop_per_bank_18:453 load_noop_per_bank_19:454
+load_noop_per_bank_2:437 load_noop_per_bank_20:455 load_noop_per_bank_21:456
+load_noop_per_bank_22:457 load_noop_per_bank_23:458 load_noop_per_bank_24:459
+load_noop_per_bank_25:460 load_noop_per_bank_26:461 load_noop_per_bank_27:462
+load_noop_per_bank_28:463 load_noop_per_bank_29:464 load_noop_per_bank_3:438
+load_noop_per_bank_30:465 load_noop_per_bank_31:466 load_noop_per_bank_4:439
+load_noop_per_bank_5:440 load_noop_per_bank_6:441 load_noop_per_bank_7:442
+load_noop_per_bank_8:443 load_noop_per_bank_9:444 load_per_bank_0:51 load_per_bank_1:52
+load_per_bank_10:61 load_per_bank_11:62 load_per_bank_12:63 load_per_bank_13:64
+load_per_bank_14:65 load_per_bank_15:66 load_per_bank_16:67 load_per_bank_17:68
+load_per_bank_18:69 load_per_bank_19:70 load_per_bank_2:53 load_per_bank_20:71 load_per_bank_21:72
+load_per_bank_22:73 load_per_bank_23:74 load_per_bank_24:75 load_per_bank_25:76
+load_per_bank_26:77 load_per_bank_27:78 load_per_bank_28:79 load_per_bank_29:80 load_per_bank_3:54
+load_per_bank_30:81 load_per_bank_31:82 load_per_bank_4:55 load_per_bank_5:56 load_per_bank_6:57
+load_per_bank_7:58 load_per_bank_8:59 load_per_bank_9:60 load_queue_empty_0:147
+load_queue_empty_1:148 load_queue_empty_10:157 load_queue_empty_11:158 load_queue_empty_12:159
+load_queue_empty_13:160 load_queue_empty_14:161 load_queue_empty_15:162 load_queue_empty_16:163
+load_queue_empty_17:164 load_queue_empty_18:165 load_queue_empty_19:166 load_queue_empty_2:149
+load_queue_empty_20:167 load_queue_empty_21:168 load_queue_empty_22:169 load_queue_empty_23:170
+load_queue_empty_24:171 load_queue_empty_25:172 load_queue_empty_26:173 load_queue_empty_27:174
+load_queue_empty_28:175 load_queue_empty_29:176 load_queue_empty_3:150 load_queue_empty_30:177
+load_queue_empty_31:178 load_queue_empty_4:151 load_queue_empty_5:152 load_queue_empty_6:153
+load_queue_empty_7:154 load_queue_empty_8:155 load_queue_empty_9:156 load_queue_full_0:115
+load_queue_full_1:116 load_queue_full_10:125 load_queue_full_11:126 load_queue_full_12:127
+load_queue_full_13:128 load_queue_full_14:129 load_queue_full_15:130 load_queue_full_16:131
+load_queue_full_17:132 load_queue_full_18:133 load_queue_full_19:134 load_queue_full_2:117
+load_queue_full_20:135 load_queue_full_21:136 load_queue_full_22:137 load_queue_full_23:138
+load_queue_full_24:139 load_queue_full_25:140 load_queue_full_26:141 load_queue_full_27:142
+load_queue_full_28:143 load_queue_full_29:144 load_queue_full_3:118 load_queue_full_30:145
+load_queue_full_31:146 load_queue_full_4:119 load_queue_full_5:120 load_queue_full_6:121
+load_queue_full_7:122 load_queue_full_8:123 load_queue_full_9:124 load_queue_total_occupancy_0:83
+load_queue_total_occupancy_1:84 load_queue_total_occupancy_10:93 load_queue_total_occupancy_11:94
+load_queue_total_occupancy_12:95 load_queue_total_occupancy_13:96 load_queue_total_occupancy_14:97
+load_queue_total_occupancy_15:98 load_queue_total_occupancy_16:99
+load_queue_total_occupancy_17:100 load_queue_total_occupancy_18:101
+load_queue_total_occupancy_19:102 load_queue_total_occupancy_2:85
+load_queue_total_occupancy_20:103 load_queue_total_occupancy_21:104
+load_queue_total_occupancy_22:105 load_queue_total_occupancy_23:106
+load_queue_total_occupancy_24:107 load_queue_total_occupancy_25:108
+load_queue_total_occupancy_26:109 load_queue_total_occupancy_27:110
+load_queue_total_occupancy_28:111 load_queue_total_occupancy_29:112
+load_queue_total_occupancy_3:86 load_queue_total_occupancy_30:113
+load_queue_total_occupancy_31:114 load_queue_total_occupancy_4:87 load_queue_total_occupancy_5:88
+load_queue_total_occupancy_6:89 load_queue_total_occupancy_7:90 load_queue_total_occupancy_8:91
+load_queue_total_occupancy_9:92 load_store_addr_buffer_any_conflict_backpressure:468
+load_store_addr_buffer_backpressure:467 load_store_addr_buffer_full:470
+load_store_addr_buffer_total_occupancy:469 push_v2s:17 reads_to_spmem:486 rmw_to_spmem:487
+sge_read_or_write_starvation:47 sge_read_starvation_cycles:489
+sge_spmem_cmn0_read_latency_total:493 sge_spmem_cmn0_read_sampled_total:507
+sge_spmem_cmn0_rmw_latency_total:502 sge_spmem_cmn0_rmw_sampled_total:515
+sge_spmem_cmn0_write_latency_total:498 sge_spmem_cmn0_write_sampled_total:511
+sge_spmem_cmn1_read_latency_total:494 sge_spmem_cmn1_read_sampled_total:508
+sge_spmem_cmn1_rmw_latency_total:503 sge_spmem_cmn1_rmw_sampled_total:516
+sge_spmem_cmn1_write_latency_total:499 sge_spmem_cmn1_write_sampled_total:512
+sge_spmem_indirect_read_latency_total:495 sge_spmem_indirect_read_sampled_total:504
+sge_spmem_xbar0_read_latency_total:491 sge_spmem_xbar0_read_sampled_total:505
+sge_spmem_xbar0_rmw_latency_total:500 sge_spmem_xbar0_rmw_sampled_total:513
+sge_spmem_xbar0_write_latency_total:496 sge_spmem_xbar0_write_sampled_total:509
+sge_spmem_xbar1_read_latency_total:492 sge_spmem_xbar1_read_sampled_total:506
+sge_spmem_xbar1_rmw_latency_total:501 sge_spmem_xbar1_rmw_sampled_total:514
+sge_spmem_xbar1_write_latency_total:497 sge_spmem_xbar1_write_sampled_total:510
+sge_write_starvation_cycles:488 store_add_per_bank_0:243 store_add_per_bank_1:244
+store_add_per_bank_10:253 store_add_per_bank_11:254 store_add_per_bank_12:255
+store_add_per_bank_13:256 store_add_per_bank_14:257 store_add_per_bank_15:258
+store_add_per_bank_16:259 store_add_per_bank_17:260 store_add_per_bank_18:261
+store_add_per_bank_19:262 store_add_per_bank_2:245 store_add_per_bank_20:263
+store_add_per_bank_21:264 store_add_per_bank_22:265 store_add_per_bank_23:266
+store_add_per_bank_24:267 store_add_per_bank_25:268 store_add_per_bank_26:269
+store_add_per_bank_27:270 store_add_per_bank_28:271 store_add_per_bank_29:272
+store_add_per_bank_3:246 store_add_per_bank_30:273 store_add_per_bank_31:274
+store_add_per_bank_4:247 store_add_per_bank_5:248 store_add_per_bank_6:249
+store_add_per_bank_7:250 store_add_per_bank_8:251 store_add_per_bank_9:252 store_coalesced_0:403
+store_coalesced_1:404 store_coalesced_10:413 store_coalesced_11:414 store_coalesced_12:415
+store_coalesced_13:416 store_coalesced_14:417 store_coalesced_15:418 store_coalesced_16:419
+store_coalesced_17:420 store_coalesced_18:421 store_coalesced_19:422 store_coalesced_2:405
+store_coalesced_20:423 store_coalesced_21:424 store_coalesced_22:425 store_coalesced_23:426
+store_coalesced_24:427 store_coalesced_25:428 store_coalesced_26:429 store_coalesced_27:430
+store_coalesced_28:431 store_coalesced_29:432 store_coalesced_3:406 store_coalesced_30:433
+store_coalesced_31:434 store_coalesced_4:407 store_coalesced_5:408 store_coalesced_6:409
+store_coalesced_7:410 store_coalesced_8:411 store_coalesced_9:412 store_per_bank_0:211
+store_per_bank_1:212 store_per_bank_10:221 store_per_bank_11:222 store_per_bank_12:223
+store_per_bank_13:224 store_per_bank_14:225 store_per_bank_15:226 store_per_bank_16:227
+store_per_bank_17:228 store_per_bank_18:229 store_per_bank_19:230 store_per_bank_2:213
+store_per_bank_20:231 store_per_bank_21:232 store_per_bank_22:233 store_per_bank_23:234
+store_per_bank_24:235 store_per_bank_25:236 store_per_bank_26:237 store_per_bank_27:238
+store_per_bank_28:239 store_per_bank_29:240 store_per_bank_3:214 store_per_bank_30:241
+store_per_bank_31:242 store_per_bank_4:215 store_per_bank_5:216 store_per_bank_6:217
+store_per_bank_7:218 store_per_bank_8:219 store_per_bank_9:220 store_queue_empty_0:371
+store_queue_empty_1:372 store_queue_empty_10:381 store_queue_empty_11:382 store_queue_empty_12:383
+store_queue_empty_13:384 store_queue_empty_14:385 store_queue_empty_15:386
+store_queue_empty_16:387 store_queue_empty_17:388 store_queue_empty_18:389
+store_queue_empty_19:390 store_queue_empty_2:373 store_queue_empty_20:391 store_queue_empty_21:392
+store_queue_empty_22:393 store_queue_empty_23:394 store_queue_empty_24:395
+store_queue_empty_25:396 store_queue_empty_26:397 store_queue_empty_27:398
+store_queue_empty_28:399 store_queue_empty_29:400 store_queue_empty_3:374 store_queue_empty_30:401
+store_queue_empty_31:402 store_queue_empty_4:375 store_queue_empty_5:376 store_queue_empty_6:377
+store_queue_empty_7:378 store_queue_empty_8:379 store_queue_empty_9:380 store_queue_full_0:339
+store_queue_full_1:340 store_queue_full_10:349 store_queue_full_11:350 store_queue_full_12:351
+store_queue_full_13:352 store_queue_full_14:353 store_queue_full_15:354 store_queue_full_16:355
+store_queue_full_17:356 store_queue_full_18:357 store_queue_full_19:358 store_queue_full_2:341
+store_queue_full_20:359 store_queue_full_21:360 store_queue_full_22:361 store_queue_full_23:362
+store_queue_full_24:363 store_queue_full_25:364 store_queue_full_26:365 store_queue_full_27:366
+store_queue_full_28:367 store_queue_full_29:368 store_queue_full_3:342 store_queue_full_30:369
+store_queue_full_31:370 store_queue_full_4:343 store_queue_full_5:344 store_queue_full_6:345
+store_queue_full_7:346 store_queue_full_8:347 store_queue_full_9:348
+store_queue_total_occupancy_0:307 store_queue_total_occupancy_1:308
+store_queue_total_occupancy_10:317 store_queue_total_occupancy_11:318
+store_queue_total_occupancy_12:319 store_queue_total_occupancy_13:320
+store_queue_total_occupancy_14:321 store_queue_total_occupancy_15:322
+store_queue_total_occupancy_16:323 store_queue_total_occupancy_17:324
+store_queue_total_occupancy_18:325 store_queue_total_occupancy_19:326
+store_queue_total_occupancy_2:309 store_queue_total_occupancy_20:327
+store_queue_total_occupancy_21:328 store_queue_total_occupancy_22:329
+store_queue_total_occupancy_23:330 store_queue_total_occupancy_24:331
+store_queue_total_occupancy_25:332 store_queue_total_occupancy_26:333
+store_queue_total_occupancy_27:334 store_queue_total_occupancy_28:335
+store_queue_total_occupancy_29:336 store_queue_total_occupancy_3:310
+store_queue_total_occupancy_30:337 store_queue_total_occupancy_31:338
+store_queue_total_occupancy_4:311 store_queue_total_occupancy_5:312
+store_queue_total_occupancy_6:313 store_queue_total_occupancy_7:314
+store_queue_total_occupancy_8:315 store_queue_total_occupancy_9:316 store_starvation_cycles:490
+stream_vmsk_reserved:44 tmc_bank_read_req_queue_full_stall:522
+tmc_bank_write_req_queue_full_stall:523 tmc_cmn_read_req_conflict_total:518
+tmc_cmn_write_req_conflict_total:521 tmc_indirect_read_req_conflict_total:519
+tmc_xbar_read_req_conflict_total:517 tmc_xbar_write_req_conflict_total:520 vector_bf16_compare:15
+vector_bf16_fetch_add:22 vector_bf16_store_add:21 vector_compare:3 vector_cross_lane:7
+vector_fetch_add:20 vector_indexed_load:27 vector_int16_compare:11 vector_int16_fetch_add:24
+vector_int16_store_add:23 vector_load_circular_buffer:26 vector_load_queue_full:45
+vector_modify_mask:9 vector_modify_mask_pack:13 vector_pack:5 vector_quantized_cross_lane:12
+vector_select:4 vector_standard_alu_bf16_ops:14 vector_standard_alu_ops:2
+vector_standard_alu_quantized_integer_ops:10 vector_store_add:19 vector_store_circular_buffer:18
+vector_store_indexed:25 vector_store_queue_full:46 vector_unpack:6 vex_bf16_instruction:0
+vex_int16_instruction:1 vex_source_reserved:31 vld_dest_reserved:39 vld_idx_reserved:40
+vld_vmsk_reserved:41 vst_idx_reserved:37 vst_source_reserved:36 vst_vmsk_reserved:38
+v_dest_reserved:30 v_x_reserved:28 v_y_reserved:29 writes_to_spmem:485 xpu_reserved:49
+xrf_dest_reserved:34 xrf_result_wait:35
+@ vf_chip_die{}_cmn_cmnur_{}_cmn_stats_debug_fixed_stats_counters_ 2772841480 0,1,0 0,1,0
+=cycle_counter_window:0 =rd_rsp_beat_from_hbm:1 =wr_req_beat_to_hbm:2
+@ vf_chip_chiplet_icr_icr_data_{}_debug_domain_icr_data_stats_packet_counters_ 3594750984 0,1,0
+=link0_egress_control_packet_sent:0 =link0_egress_data_packet_sent:1
+=link0_ingress_control_packet_received:2 =link0_ingress_data_packet_received:3
+=link1_egress_control_packet_sent:4 =link1_egress_data_packet_sent:5
+=link1_ingress_control_packet_received:6 =link1_ingress_data_packet_received:7
+=link2_egress_control_packet_sent:8 =link2_egress_data_packet_sent:9
+=link2_ingress_control_packet_received:10 =link2_ingress_data_packet_received:11
+=link3_egress_control_packet_sent:12 =link3_egress_data_packet_sent:13
+=link3_ingress_control_packet_received:14 =link3_ingress_data_packet_received:15
+=link4_egress_control_packet_sent:16 =link4_egress_data_packet_sent:17
+=link4_ingress_control_packet_received:18 =link4_ingress_data_packet_received:19
+=link5_egress_control_packet_sent:20 =link5_egress_data_packet_sent:21
+=link5_ingress_control_packet_received:22 =link5_ingress_data_packet_received:23
+)";
+
+}  // namespace strobe::tools::internal
