@@ -1,0 +1,151 @@
+#include "src/hlo/hlo_text_parser.h"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <unordered_set>
+
+#include "src/hlo/corpus_for_test.h"
+#include "src/hlo/hlo_printer.h"
+
+namespace strobe::hlo {
+namespace {
+
+constexpr std::string_view kSmall = R"(HloModule jit_f, is_scheduled=true, num_partitions=4
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: f32[4,8], y: f32[]) -> f32[4] {
+  %x = f32[4,8]{1,0} parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %r = f32[4]{0} reduce(%x, %y), dimensions={1}, to_apply=%sum, metadata={op_name="f/sum" source_file="a.py" source_line=3}
+}
+
+)";
+
+std::string LongText(const HloModule& module) {
+  PrintOptions options = PrintOptions::Long();
+  options.metadata = true;
+  return ModuleText(module, options);
+}
+
+TEST(HloTextParserTest, ReadsWhatIsThere) {
+  const Result<HloModule> module = ParseHloText(kSmall);
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  EXPECT_EQ(module->name(), "jit_f");
+  ASSERT_EQ(module->computations().size(), 2u);
+  EXPECT_EQ(module->computation(module->entry()).name, "main");
+  const uint32_t reduce = module->FindInstruction("r");
+  ASSERT_NE(reduce, kNone);
+  EXPECT_EQ(module->operands(reduce).size(), 2u);
+  EXPECT_EQ(module->computation(module->calls(reduce)[0]).name, "sum");
+  EXPECT_EQ(module->computation(module->entry()).root, reduce);
+  EXPECT_EQ(DecodeMetadata(module->instruction(reduce).metadata).source_line, 3);
+  EXPECT_EQ(LongText(*module), kSmall);
+}
+
+struct Damaged {
+  std::string_view from;
+  std::string_view to;
+  std::string_view name;
+  std::string_view where;
+};
+
+TEST(HloTextParserTest, DamageSaysWhere) {
+  const Damaged cases[] = {
+      {"add(%a, %b)", "add(%a, %z)", "HLO_TEXT_UNKNOWN_NAME", "line 6, column 27"},
+      {"to_apply=%sum", "to_apply=%som", "HLO_TEXT_UNKNOWN_NAME", "line 12, column 62"},
+      {"%b = f32[]", "%a = f32[]", "HLO_TEXT_DUPLICATE", "line 5, column 3"},
+      {"f32[] parameter(1)\n  ROOT %c", "g32[] parameter(1)\n  ROOT %c", "HLO_TEXT_SYNTAX",
+       "line 5, column 8"},
+      {"dimensions={1}", "dimensions={1", "HLO_TEXT_SYNTAX", "line 12, column 49"},
+      {"add(%a, %b)", "add(%a, %b", "HLO_TEXT_SYNTAX", "line 6, column 22"},
+      {"HloModule", "HloModel", "HLO_TEXT_SYNTAX", "line 1, column 1"},
+  };
+  for (const Damaged& damaged : cases) {
+    std::string text(kSmall);
+    text.replace(text.find(damaged.from), damaged.from.size(), damaged.to);
+    const Result<HloModule> module = ParseHloText(text);
+    ASSERT_FALSE(module.ok()) << damaged.to;
+    EXPECT_EQ(module.status().name(), damaged.name) << module.status().ToString();
+    EXPECT_EQ(module.status().where(), damaged.where) << module.status().ToString();
+  }
+  EXPECT_EQ(ParseHloText("  \n").status().name(), "HLO_TEXT_EMPTY");
+  EXPECT_EQ(ParseHloText("HloModule x\n").status().name(), "HLO_TEXT_SYNTAX");
+}
+
+TEST(HloTextParserTest, LimitsAreNamed) {
+  TextLimits limits;
+  limits.max_instructions = 2;
+  EXPECT_EQ(ParseHloText(kSmall, limits).status().name(), "HLO_TEXT_LIMIT");
+  limits = {};
+  limits.max_text_bytes = 10;
+  EXPECT_EQ(ParseHloText(kSmall, limits).status().name(), "HLO_TEXT_LIMIT");
+  std::string deep = "HloModule x\n\nENTRY %m {\n  ROOT %p = ";
+  for (int i = 0; i < 10'000; ++i) deep.push_back('(');
+  EXPECT_EQ(ParseHloText(deep).status().name(), "HLO_TEXT_LIMIT");
+}
+
+TEST(HloTextParserTest, UnknownAttributesAreNamed) {
+  std::string text(kSmall);
+  const std::string_view at = "dimensions={1}";
+  text.replace(text.find(at), at.size(), "dimensions={1}, sparkle={a=[1,2], b=\"}\"}");
+  const Result<HloText> parsed = HloProtoFromText(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+  ASSERT_EQ(parsed->unknown_attributes.size(), 1u);
+  EXPECT_EQ(parsed->unknown_attributes[0], "sparkle");
+}
+
+// The first line that differs, for a message.
+std::string Difference(const std::string& ours, const std::string& theirs) {
+  const std::vector<std::string> left = SplitText(ours, '\n');
+  const std::vector<std::string> right = SplitText(theirs, '\n');
+  for (size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+    const std::string a = i < left.size() ? left[i] : "(end)";
+    const std::string b = i < right.size() ? right[i] : "(end)";
+    if (a != b) return "line " + std::to_string(i + 1) + "\n" + a + "\n" + b;
+  }
+  return "";
+}
+
+TEST(HloTextParserCorpusTest, TextsOfTheReferenceReadBackTheSame) {
+  STROBE_NEED_CORPUS(CorpusDirectory());
+  std::unordered_set<std::string> seen;
+  int read = 0;
+  int different = 0;
+  for (const Golden& golden : GoldensOf("graph_viewer")) {
+    const std::string type = golden.Of("type");
+    if (golden.status != 200 ||
+        (type != "short_txt" && type != "long_txt" && type != "custom_call")) {
+      continue;
+    }
+    const std::string text = UnpackedFile(golden.file);
+    if (text.empty() || !seen.insert(text).second) continue;
+    const Result<HloModule> module = ParseHloText(text);
+    ++read;
+    std::string difference;
+    if (!module.ok()) {
+      difference = module.status().ToString();
+    } else {
+      PrintOptions options = type == "short_txt" ? PrintOptions::Short() : PrintOptions::Long();
+      options.metadata = type == "custom_call" || golden.Of("show_metadata") == "true";
+      options.operand_numbers = text.find("/*index=5*/%") != std::string::npos;
+      options.large_constants = false;
+      difference = Difference(ModuleText(*module, options), text);
+    }
+    if (!difference.empty() && ++different <= 5) {
+      ADD_FAILURE() << golden.session << " " << golden.request << "\n"
+                    << difference.substr(0, 1500);
+    }
+  }
+  EXPECT_EQ(different, 0);
+  EXPECT_GT(read, 200);
+  std::cout << "read " << read << " texts\n";
+}
+
+}  // namespace
+}  // namespace strobe::hlo
