@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "src/hlo/literal.h"
@@ -174,13 +173,14 @@ bool SplitElements(std::string_view text, std::vector<std::string_view>* element
 }
 
 bool ParseWhole(std::string_view text, uint64_t* bits) {
+  const char* const end = text.data() + text.size();
   int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto whole = std::from_chars(text.data(), end, value);
   *bits = static_cast<uint64_t>(value);
-  if (error != std::errc()) {
-    std::tie(end, error) = std::from_chars(text.data(), text.data() + text.size(), *bits);
-  }
-  return error == std::errc() && end == text.data() + text.size();
+  if (whole.ec == std::errc()) return whole.ptr == end;
+  // Only an unsigned number may be larger.
+  const auto larger = std::from_chars(text.data(), end, *bits);
+  return larger.ec == std::errc() && larger.ptr == end;
 }
 
 bool ParseReal(std::string_view text, double* value) {

@@ -58,25 +58,34 @@ Value KernelValue(const TpuSample& sample, double duration_us) {
   kernel.Set("kernel_name", Value::String("default_kernel"));
   kernel.Set("mxu_cycles_breakdown", std::move(breakdown));
   kernel.Set("mxu_is_anomaly", Value::Bool(mxu > 100));
-  kernel.Set("mxu_utilization", Percent(mxu));
+  // Not cut off: that is how one sees that counters and clock do not fit together.
+  kernel.Set("mxu_utilization", Value::Double(TwoDigits(mxu)));
   kernel.Set("other_metrics", std::move(metrics));
   return kernel;
 }
 
-// Time that the device's operations took.
-double DurationUs(const xplane::ProfileFile& file, size_t plane) {
-  int64_t first = 0;
-  int64_t last = 0;
-  bool any = false;
-  for (size_t l = 0; l < file.planes()[plane].lines.size(); ++l) {
-    if (file.planes()[plane].lines[l].name != "XLA Ops") continue;
-    const xplane::LineColumns& line = file.Line(plane, l);
-    if (line.event_count() == 0) continue;
-    first = any ? std::min(first, line.first_start_ps) : line.first_start_ps;
-    last = any ? std::max(last, line.last_end_ps) : line.last_end_ps;
-    any = true;
+// The longest counter event of the sample tells how long the kernel ran; when none has a length,
+// the first operation of the device.
+double DurationUs(const xplane::ProfileFile& file, const TpuSample& sample) {
+  constexpr double kPsPerUs = 1e6;
+  const xplane::Plane& plane = file.planes()[sample.plane];
+  int64_t longest_ps = 0;
+  int64_t operation_ps = 0;
+  for (size_t l = 0; l < plane.lines.size(); ++l) {
+    const bool own = plane.lines[l].id == sample.sample && plane.lines[l].name == sample.line_name;
+    if (!own && plane.lines[l].name != "XLA Ops") continue;
+    const xplane::LineColumns& line = file.Line(sample.plane, l);
+    uint64_t first = ~uint64_t{0};
+    for (uint32_t e = 0; e < line.event_count(); ++e) {
+      if (own) {
+        longest_ps = std::max(longest_ps, line.duration_ps[e]);
+      } else if (const uint64_t offset = file.EventOffset(sample.plane, l, e); offset < first) {
+        first = offset;
+        operation_ps = line.duration_ps[e];
+      }
+    }
   }
-  return static_cast<double>(last - first) / 1e6;
+  return static_cast<double>(longest_ps > 0 ? longest_ps : operation_ps) / kPsPerUs;
 }
 
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
@@ -94,7 +103,8 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
     Value kernels = Value::List();
     for (const TpuSample& sample : samples) {
       if (sample.plane != device.plane) continue;
-      kernels.Add(KernelValue(sample, DurationUs(*file, device.plane)));
+      const double duration_us = DurationUs(*file, sample);
+      kernels.Add(KernelValue(WithCycles(sample, duration_us), duration_us));
     }
     Value one = Value::Object();
     one.Set("device_id", Value::Int32(device.device_id));

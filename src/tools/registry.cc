@@ -1,16 +1,25 @@
 #include "src/tools/registry.h"
 
 #include "src/tools/framework_op_stats.h"
+#include "src/tools/graph_viewer.h"
+#include "src/tools/hlo_graph.h"
+#include "src/tools/hlo_modules.h"
 #include "src/tools/hlo_stats.h"
 #include "src/tools/inference_profile.h"
 #include "src/tools/input_pipeline_analyzer.h"
 #include "src/tools/kernel_stats.h"
+#include "src/tools/kernel_utilization.h"
+#include "src/tools/megascale_stats.h"
+#include "src/tools/memory_profile.h"
+#include "src/tools/memory_viewer.h"
 #include "src/tools/op_profile.h"
 #include "src/tools/overview_page.h"
+#include "src/tools/perf_counters.h"
 #include "src/tools/pod_viewer.h"
 #include "src/tools/roofline_model.h"
 #include "src/tools/smart_suggestion.h"
 #include "src/tools/trace_viewer.h"
+#include "src/tools/utilization_viewer.h"
 
 namespace strobe::tools {
 namespace {
@@ -29,6 +38,15 @@ std::vector<ToolDescriptor> MakeAll() {
   tools.push_back(MakePodViewerTool());
   tools.push_back(MakeInferenceProfileTool());
   tools.push_back(MakeSmartSuggestionTool());
+  tools.push_back(MakeGraphViewerTool());
+  tools.push_back(MakeMemoryViewerTool());
+  tools.push_back(MakeMemoryProfileTool());
+  tools.push_back(MakePerfCountersTool());
+  tools.push_back(MakeMegascaleStatsTool());
+  tools.push_back(MakeKernelUtilizationTool());
+  tools.push_back(MakeUtilizationViewerTool());
+  tools.push_back(MakeHloGraphTool());
+  tools.push_back(MakeHloModulesTool());
   return tools;
 }
 

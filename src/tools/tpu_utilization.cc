@@ -1,6 +1,7 @@
 #include "src/tools/tpu_utilization.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace strobe::tools {
@@ -23,6 +24,13 @@ Generation GenerationOf(std::string_view device_type) {
   if (device_type == kV7x) return {true, 1.9e9, 3433.0 * kGib, 2, 1};
   return {false, 1.75e9, 1525.5 * kGib, 1, 4};
 }
+
+// First counter of a TensorCore, and of the power manager of a die; both count cycles.
+constexpr uint64_t kDieStride = 536870912;
+uint64_t CoreCounter(bool v7x, uint64_t core) {
+  return v7x ? 2791874568 + core * kDieStride : 3257466888;
+}
+uint64_t PowerCounter(uint64_t die) { return 2847490056 + die * kDieStride; }
 
 class Utilization {
  public:
@@ -55,11 +63,8 @@ class Utilization {
   void Add(std::string_view name, double achieved, double peak, std::string_view unit) {
     rows_.push_back({node_, std::string(name), achieved, peak, unit});
   }
-  uint64_t CoreBase(uint64_t core) const {
-    constexpr uint64_t kDieStride = 536870912;
-    return generation_.v7x ? 2791874568 + core * kDieStride : 3257466888;
-  }
-  static uint64_t PowerBase(uint64_t die) { return 2847490056 + die * 536870912; }
+  uint64_t CoreBase(uint64_t core) const { return CoreCounter(generation_.v7x, core); }
+  static uint64_t PowerBase(uint64_t die) { return PowerCounter(die); }
 
   const TpuSample& sample_;
   const Generation generation_;
@@ -328,6 +333,16 @@ Result<std::vector<TpuSample>> ReadTpuSamples(const xplane::ProfileFile& file,
     }
   }
   return samples;
+}
+
+TpuSample WithCycles(TpuSample sample, double duration_us) {
+  const Generation generation = GenerationOf(sample.device_type);
+  const double cycles = std::floor(duration_us * 1e-6 * generation.frequency_hz);
+  for (uint64_t core = 0; core < generation.cores; ++core) {
+    const uint64_t id = generation.v7x ? PowerCounter(core) : CoreCounter(generation.v7x, core);
+    if (sample.Of(id) == 0) sample.counters[id] = cycles;
+  }
+  return sample;
 }
 
 std::vector<UtilizationRow> UtilizationOf(const TpuSample& sample) {

@@ -60,4 +60,7 @@ struct UtilizationRow {
 };
 std::vector<UtilizationRow> UtilizationOf(const TpuSample& sample);
 
+// The sample with its cycle counters filled in from its duration where they are 0.
+TpuSample WithCycles(TpuSample sample, double duration_us);
+
 }  // namespace strobe::tools
