@@ -114,7 +114,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
     hosts.push_back(std::move(slack));
   }
   for (const SlackSummary& slack : CombineSlack(hosts)) {
-    table.AddRow(RowOf(slack), {.op_name = slack.recv_op});
+    table.AddRow(RowOf(slack), {.op_name = slack.recv_op, .framework_op = {}, .host = {}});
   }
   if (table.rows().empty()) {
     result.notices.push_back({Notice::Severity::kInfo, "NO_DCN_TRANSFERS",

@@ -94,7 +94,7 @@ class CounterRows {
       AddNote(file, p, line.name[e], ids[e], &description, &set);
       table_->AddRow({host.name, chip, about.name, about.id, Lower(metadata.name),
                       Cell(value).Format(hex), description, set},
-                     {.host = host.name});
+                     {.op_name = {}, .framework_op = {}, .host = host.name});
     }
   }
 

@@ -60,10 +60,10 @@ struct Cell {
 // What a row is about: enough to find its events again. Empty fields do not restrict.
 struct RowSubject {
   uint64_t hlo_module_id = 0;
-  std::string op_name = {};       // HLO op, kernel or host op
-  std::string framework_op = {};  // provenance
-  int64_t step = -1;              // step number (group id)
-  std::string host = {};
+  std::string op_name;       // HLO op, kernel or host op
+  std::string framework_op;  // provenance
+  int64_t step = -1;         // step number (group id)
+  std::string host;
   bool empty() const {
     return hlo_module_id == 0 && op_name.empty() && framework_op.empty() && step < 0 &&
            host.empty();

@@ -38,9 +38,10 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
     const int64_t host = question.as_xprof ? 0 : static_cast<int64_t>(question.hosts[i]);
     for (const TpuSample& sample : samples) {
       for (const UtilizationRow& row : UtilizationOf(sample)) {
-        table.AddRow({host, sample.device_id, sample.sample, row.node, row.name, row.achieved,
-                      row.peak, row.unit},
-                     {.host = input.hosts()[question.hosts[i]].name});
+        table.AddRow(
+            {host, sample.device_id, sample.sample, row.node, row.name, row.achieved, row.peak,
+             row.unit},
+            {.op_name = {}, .framework_op = {}, .host = input.hosts()[question.hosts[i]].name});
       }
     }
   }
