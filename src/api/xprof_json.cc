@@ -317,7 +317,7 @@ std::string XprofDocumentJson(const Value& value) {
 }
 
 Result<XprofBody> MakeXprofBody(const ToolResult& result) {
-  XprofBody body{.bytes = "", .content_type = "application/json"};
+  XprofBody body{.bytes = "", .content_type = result.content_type};
   if (result.trace != nullptr) {
     if (result.trace->encoding == tools::TraceView::Encoding::kJson) {
       body.bytes = XprofTraceJson(*result.trace);
@@ -345,7 +345,6 @@ Result<XprofBody> MakeXprofBody(const ToolResult& result) {
     case ToolResult::Shape::kText:
     case ToolResult::Shape::kTrace:
       body.bytes = result.text;
-      body.content_type = result.content_type;
       return body;
   }
   return body;

@@ -381,9 +381,10 @@ void Replay::CollectPeak() {
     use_.peak.push_back(std::move(small));
   }
   for (uint32_t i = 0; i < use_.peak.size(); ++i) use_.peak_by_size.push_back(i);
-  std::stable_sort(
-      use_.peak_by_size.begin(), use_.peak_by_size.end(),
-      [this](uint32_t a, uint32_t b) { return use_.peak[a].size_bytes > use_.peak[b].size_bytes; });
+  // Equal sizes stand as the library's sort leaves them: the reference uses the same one.
+  std::sort(use_.peak_by_size.begin(), use_.peak_by_size.end(), [this](uint32_t a, uint32_t b) {
+    return use_.peak[a].size_bytes > use_.peak[b].size_bytes;
+  });
   for (const auto& [id, buffer] : buffers_) {
     if (buffer.seen && buffer.span) {
       use_.spans.push_back({id, buffer.span->first, buffer.span->second});

@@ -96,8 +96,12 @@ Result<ToolResult> Perfetto(const ToolQuestion& question, ToolInput& input,
 }
 
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
-  if (question.options.Flag("perfetto")) return Perfetto(question, input, cancel);
+  const bool perfetto = question.options.Flag("perfetto");
+  // Of several hosts XProf gives the table, as a download.
+  const bool download = perfetto && question.as_xprof && question.hosts.size() > 1;
+  if (perfetto && !download) return Perfetto(question, input, cancel);
   ToolResult result;
+  if (download) result.content_type = "application/octet-stream";
   Table table = MakeTable();
   bool all_have = true;
   std::vector<std::vector<SlackSummary>> hosts;

@@ -147,10 +147,19 @@ class MemoryReader {
       for (const Stat& stat : file.EventStats(p, l, place.event)) {
         ReadStat(stat, &snapshot, &id);
       }
-      const int64_t group = prepared.from_file ? prepared.GroupOf(place.event) : analysis::kNoGroup;
+      const int64_t group = GroupOf(prepared, l, place.event);
       if (group != analysis::kNoGroup) snapshot.activity.step = group;
       Add(id, std::move(snapshot));
     }
+  }
+
+  // Of an event of the file, also where the line's events are written anew.
+  static int64_t GroupOf(const analysis::PreparedLine& line, size_t line_index, uint32_t event) {
+    if (line.from_file) return line.GroupOf(event);
+    for (const analysis::AddedEvent& added : line.events) {
+      if (added.source_line == line_index && added.source_event == event) return added.group;
+    }
+    return analysis::kNoGroup;
   }
 
   int64_t Number(const Stat& stat) const { return as_xprof_ ? Signed(stat) : stat.IntOrUint(); }
