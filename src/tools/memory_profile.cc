@@ -139,6 +139,13 @@ class MemoryReader {
       places.push_back({file.EventOffset(p, l, e), e, name == "MemoryAllocation"});
     }
     std::ranges::sort(places, {}, &Place::offset);
+    // Of a line that is written anew the events say which one of the file they are.
+    std::unordered_map<uint32_t, int64_t> groups;
+    if (!prepared.from_file && !places.empty()) {
+      for (const analysis::AddedEvent& added : prepared.events) {
+        if (added.source_line == l) groups[added.source_event] = added.group;
+      }
+    }
     for (const Place& place : places) {
       Snapshot snapshot;
       snapshot.offset_ps = line.start_ps[place.event] - plane.lines[l].base_ps;
@@ -147,19 +154,15 @@ class MemoryReader {
       for (const Stat& stat : file.EventStats(p, l, place.event)) {
         ReadStat(stat, &snapshot, &id);
       }
-      const int64_t group = GroupOf(prepared, l, place.event);
+      int64_t group = analysis::kNoGroup;
+      if (prepared.from_file) {
+        group = prepared.GroupOf(place.event);
+      } else if (const auto found = groups.find(place.event); found != groups.end()) {
+        group = found->second;
+      }
       if (group != analysis::kNoGroup) snapshot.activity.step = group;
       Add(id, std::move(snapshot));
     }
-  }
-
-  // Of an event of the file, also where the line's events are written anew.
-  static int64_t GroupOf(const analysis::PreparedLine& line, size_t line_index, uint32_t event) {
-    if (line.from_file) return line.GroupOf(event);
-    for (const analysis::AddedEvent& added : line.events) {
-      if (added.source_line == line_index && added.source_event == event) return added.group;
-    }
-    return analysis::kNoGroup;
   }
 
   int64_t Number(const Stat& stat) const { return as_xprof_ ? Signed(stat) : stat.IntOrUint(); }
