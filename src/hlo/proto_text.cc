@@ -41,7 +41,7 @@ void AppendFloat(Float value, int few, int many, std::string* out) {
 
 class TextWriter {
  public:
-  explicit TextWriter(std::string* out) : out_(out) {}
+  TextWriter(bool unknown_fields, std::string* out) : unknown_fields_(unknown_fields), out_(out) {}
 
   Status Write(const SchemaMessage* message, std::string_view bytes, int depth);
 
@@ -63,6 +63,7 @@ class TextWriter {
   void PackedScalars(const SchemaField& field, std::string_view bytes, int depth);
   void Value(const SchemaField& field, uint64_t bits, std::string_view text);
 
+  const bool unknown_fields_;
   std::string* out_;
 };
 
@@ -281,7 +282,7 @@ Status TextWriter::Write(const SchemaMessage* message, std::string_view bytes, i
     const uint32_t number = fields[i].number;
     for (; i < fields.size() && fields[i].number == number; ++i) same.push_back(fields[i]);
     if (known == nullptr) {
-      unknown.insert(unknown.end(), same.begin(), same.end());
+      if (unknown_fields_) unknown.insert(unknown.end(), same.begin(), same.end());
     } else {
       STROBE_RETURN_IF_ERROR(Known(*known, same, depth));
     }
@@ -303,9 +304,10 @@ Status TextWriter::Write(const SchemaMessage* message, std::string_view bytes, i
 
 }  // namespace
 
-Result<std::string> HloProtoText(std::string_view hlo_proto) {
+Result<std::string> HloProtoText(std::string_view hlo_proto, bool unknown_fields) {
   std::string text;
-  STROBE_RETURN_IF_ERROR(TextWriter(&text).Write(&HloSchema::Get().root(), hlo_proto, 0));
+  STROBE_RETURN_IF_ERROR(
+      TextWriter(unknown_fields, &text).Write(&HloSchema::Get().root(), hlo_proto, 0));
   return text;
 }
 

@@ -120,7 +120,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
     const std::string_view bytes =
         choice.no_modules ? std::string_view() : choice.module->hlo_proto();
     if (type == "pb") return Text(std::string(bytes), "application/octet-stream");
-    STROBE_ASSIGN_OR_RETURN(std::string text, hlo::HloProtoText(bytes));
+    STROBE_ASSIGN_OR_RETURN(std::string text, hlo::HloProtoText(bytes, !question.as_xprof));
     return Text(std::move(text), "application/octet-stream");
   }
   if (choice.no_modules) return NoModule();

@@ -97,9 +97,14 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   }
   STROBE_ASSIGN_OR_RETURN(const xplane::ProfileFile* const file,
                           FileOfHost(input, question.hosts[0]));
-  STROBE_ASSIGN_OR_RETURN(const std::vector<TpuSample> samples, ReadTpuSamples(*file, cancel));
+  std::vector<TpuSample> samples;
+  std::vector<TpuDevice> known;
+  if (file != nullptr) {
+    STROBE_ASSIGN_OR_RETURN(samples, ReadTpuSamples(*file, cancel));
+    known = TpuDevicesOf(*file);
+  }
   Value devices = Value::List();
-  for (const TpuDevice& device : TpuDevicesOf(*file)) {
+  for (const TpuDevice& device : known) {
     Value kernels = Value::List();
     for (const TpuSample& sample : samples) {
       if (sample.plane != device.plane) continue;

@@ -6,6 +6,7 @@
 #include "src/tools/megascale_perfetto.h"
 #include "src/tools/megascale_slack.h"
 #include "src/tools/utilization_viewer.h"
+#include "src/wire/compress.h"
 
 namespace strobe::tools {
 namespace {
@@ -91,6 +92,10 @@ Result<ToolResult> Perfetto(const ToolQuestion& question, ToolInput& input,
   }
   STROBE_ASSIGN_OR_RETURN(const xplane::ProfileFile* const file,
                           FileOfHost(input, question.hosts[0]));
+  if (file == nullptr) {
+    result.text = wire::GzipCompress("");
+    return result;
+  }
   STROBE_ASSIGN_OR_RETURN(result.text, MegascalePerfetto(*file, question.as_xprof, cancel));
   return result;
 }

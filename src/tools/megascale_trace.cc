@@ -132,6 +132,17 @@ class Loader {
     return event;
   }
 
+  std::vector<uint32_t> FileOrder(size_t p, size_t l) const {
+    std::vector<std::pair<uint64_t, uint32_t>> offsets;
+    for (uint32_t e = 0; e < file_.Line(p, l).event_count(); ++e) {
+      offsets.emplace_back(file_.EventOffset(p, l, e), e);
+    }
+    std::ranges::sort(offsets);
+    std::vector<uint32_t> order;
+    for (const auto& [offset, e] : offsets) order.push_back(e);
+    return order;
+  }
+
   Status LoadTpu(size_t p, int64_t number, const CancelToken& cancel, TpuTracks* tpu) {
     const xplane::Plane& plane = file_.planes()[p];
     tpu->id = number;
@@ -143,7 +154,7 @@ class Loader {
       STROBE_RETURN_IF_ERROR(cancel.Check());
       EventTrack& track = tpu->lines[kind];
       track.name = std::to_string(kind) + ". " + std::string(plane.lines[l].name);
-      for (uint32_t e = 0; e < count; ++e) {
+      for (const uint32_t e : FileOrder(p, l)) {
         STROBE_ASSIGN_OR_RETURN(TraceEvent event, EventOf(p, l, e));
         track.events.push_back(std::move(event));
       }
@@ -156,7 +167,7 @@ class Loader {
     std::map<int64_t, std::map<std::string, EventTrack>> by_device;
     for (size_t l = 0; l < file_.planes()[p].lines.size(); ++l) {
       STROBE_RETURN_IF_ERROR(cancel.Check());
-      for (uint32_t e = 0; e < file_.Line(p, l).event_count(); ++e) {
+      for (const uint32_t e : FileOrder(p, l)) {
         STROBE_ASSIGN_OR_RETURN(TraceEvent event, EventOf(p, l, e));
         const std::string key(event.Text("graph_key"));
         const std::optional<int64_t> device = NumberAfter(key, "device_");
@@ -193,10 +204,12 @@ class Loader {
     }
   }
 
+  // Equal events stand as the library's sort leaves them: the reference uses the same one.
   static void Sort(EventTrack* track) {
-    std::ranges::stable_sort(track->events, [](const TraceEvent& a, const TraceEvent& b) {
-      return a.start_ps != b.start_ps ? a.start_ps < b.start_ps : a.duration_ps > b.duration_ps;
-    });
+    std::sort(
+        track->events.begin(), track->events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+          return a.start_ps != b.start_ps ? a.start_ps < b.start_ps : a.duration_ps > b.duration_ps;
+        });
   }
 
   // Operations belong to the run of the module that began last.

@@ -483,6 +483,19 @@ Value ModuleRuns(const xplane::ProfileFile& file) {
   return runs;
 }
 
+bool HasHostPlane(const ToolHost& host) {
+  if (host.file == nullptr) return host.error && host.error->name() != "XPLANE_EMPTY";
+  return std::ranges::find(host.file->planes(), "/host:CPU", &xplane::Plane::name) !=
+         host.file->planes().end();
+}
+
+// What XProf answers when there is no host plane: no byte.
+ToolResult NothingAtAll() {
+  ToolResult result;
+  result.shape = ToolResult::Shape::kText;
+  return result;
+}
+
 Applicability Applies(const SessionFacts& facts) {
   if (facts.has_allocations) return {};
   return {false, "The host's profile has no memory allocation events.",
@@ -497,6 +510,8 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
                "Expected one host, found " + std::to_string(question.hosts.size()) + ".")
         .Hint("Name one host; allocators of different hosts have nothing in common.");
   }
+  const ToolHost& known = input.hosts()[question.hosts[0]];
+  if (question.as_xprof && !HasHostPlane(known)) return NothingAtAll();
   STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const analysis::PreparedHost> host,
                           input.Prepared(question.hosts[0], cancel));
   MemoryReader reader(question.as_xprof);

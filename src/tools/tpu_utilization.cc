@@ -1,6 +1,7 @@
 #include "src/tools/tpu_utilization.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -301,15 +302,18 @@ std::vector<TpuDevice> TpuDevicesOf(const xplane::ProfileFile& file) {
     if (!file.planes()[p].name.starts_with("/device:TPU:")) continue;
     TpuDevice device;
     device.plane = p;
-    bool has_id = false;
+    // A plane that does not say it has the number of its name.
+    const std::string_view name = file.planes()[p].name;
+    const std::string_view digits = name.substr(name.find_last_of(':') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), device.device_id);
     for (const xplane::Stat& stat : file.PlaneStats(p)) {
       if (stat.name == "device_id") {
         device.device_id = stat.IntOrUint();
-        has_id = true;
+        device.has_id = true;
       }
       if (stat.name == "device_type_string") device.device_type = stat.text;
     }
-    if (has_id) devices.push_back(device);
+    devices.push_back(device);
   }
   return devices;
 }
@@ -318,7 +322,7 @@ Result<std::vector<TpuSample>> ReadTpuSamples(const xplane::ProfileFile& file,
                                               const CancelToken& cancel) {
   std::vector<TpuSample> samples;
   for (const TpuDevice& device : TpuDevicesOf(file)) {
-    if (!HasUtilization(device.device_type)) continue;
+    if (!device.has_id || !HasUtilization(device.device_type)) continue;
     const xplane::Plane& plane = file.planes()[device.plane];
     for (size_t l = 0; l < plane.lines.size(); ++l) {
       STROBE_RETURN_IF_ERROR(cancel.Check());

@@ -42,11 +42,12 @@ struct TpuSample {
 struct TpuDevice {
   size_t plane = 0;
   int64_t device_id = 0;
+  bool has_id = false;  // the plane says it; else it is that of its name
   std::string_view device_type;
 };
 
 bool HasUtilization(std::string_view device_type);
-// Planes that say which device they are, in the order of the file.
+// TPU planes, in the order of the file.
 std::vector<TpuDevice> TpuDevicesOf(const xplane::ProfileFile& file);
 Result<std::vector<TpuSample>> ReadTpuSamples(const xplane::ProfileFile& file,
                                               const CancelToken& cancel);

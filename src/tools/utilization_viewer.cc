@@ -34,6 +34,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   for (size_t i = 0; i < question.hosts.size(); ++i) {
     STROBE_ASSIGN_OR_RETURN(const xplane::ProfileFile* const file,
                             FileOfHost(input, question.hosts[i]));
+    if (file == nullptr) continue;
     STROBE_ASSIGN_OR_RETURN(const std::vector<TpuSample> samples, ReadTpuSamples(*file, cancel));
     const int64_t host = question.as_xprof ? 0 : static_cast<int64_t>(question.hosts[i]);
     for (const TpuSample& sample : samples) {
@@ -55,6 +56,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 Result<const xplane::ProfileFile*> FileOfHost(const ToolInput& input, size_t host) {
   const ToolHost& known = input.hosts()[host];
   if (known.file != nullptr) return known.file;
+  if (known.error && known.error->name() == "XPLANE_EMPTY") return nullptr;
   if (known.error) return *known.error;
   return FailedPreconditionError("HOST_UNREADABLE", "The host's profile could not be opened.")
       .Where(known.name);

@@ -15,7 +15,8 @@ ToolDescriptor MakeUtilizationViewerTool();
 Applicability CounterApplicability(const SessionFacts& facts);
 void AddCounterNotice(const SessionFacts& facts, ToolResult* result);
 
-// The file of a host, or why there is none.
+// The file of a host, or why there is none; nullptr for an empty one, which is a profile of no
+// device.
 Result<const xplane::ProfileFile*> FileOfHost(const ToolInput& input, size_t host);
 
 }  // namespace strobe::tools
