@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "src/hlo/category.h"
 #include "src/hlo/graph_filter.h"
 #include "src/hlo/graph_label.h"
 

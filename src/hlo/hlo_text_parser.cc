@@ -81,6 +81,7 @@ class TextParser {
   Result<int64_t> IdOfOperand(const TextName& name) const;
   int64_t IdOfComputation(const TextName& name);
   void AppendProgramShape(size_t root, std::string* computation) const;
+  std::vector<size_t> MessageOrder() const;
   std::string Schedule() const;
 
   TextCursor at_;
@@ -103,6 +104,7 @@ class TextParser {
   std::unordered_map<std::string_view, size_t> by_name_;
   struct Known {
     int64_t id = 0;
+    size_t place = 0;  // in the text, from 1; 0: not seen yet
     bool defined = false;
     std::optional<TextCursor> first_use;
   };
@@ -540,13 +542,14 @@ Status TextParser::FinishComputation(std::string_view name, bool entry, std::opt
   }
   if (known.id == 0) known.id = next_computation_id_++;
   known.defined = true;
+  known.place = computation_count_;
   const int64_t id = known.id;
   std::string computation;
   AppendBytesField(1, name, &computation);
   std::vector<int64_t> order;
-  for (const TextInstruction& instruction : instructions_) {
-    order.push_back(instruction.id);
-    STROBE_RETURN_IF_ERROR(AppendInstructionMessage(instruction, &computation));
+  for (const TextInstruction& instruction : instructions_) order.push_back(instruction.id);
+  for (const size_t i : MessageOrder()) {
+    STROBE_RETURN_IF_ERROR(AppendInstructionMessage(instructions_[i], &computation));
   }
   AppendProgramShape(*root, &computation);
   AppendSignedField(5, id, &computation);
@@ -564,6 +567,31 @@ Status TextParser::FinishComputation(std::string_view name, bool entry, std::opt
     entry_name_ = name;
   }
   return OkStatus();
+}
+
+// The order of the messages. A text lists computations in the order in which the messages call
+// them; where the schedule says what runs when, the messages are free to call in that order again.
+std::vector<size_t> TextParser::MessageOrder() const {
+  std::vector<size_t> order;
+  std::vector<std::pair<size_t, size_t>> callers;  // place of the last callee, index
+  for (size_t i = 0; i < instructions_.size(); ++i) {
+    order.push_back(i);
+    size_t last = 0;
+    for (const std::vector<TextName>* calls :
+         {&instructions_[i].calls, &instructions_[i].wrapped_calls}) {
+      for (const TextName& call : *calls) {
+        const auto known = computation_ids_.find(call.name);
+        if (known != computation_ids_.end()) last = std::max(last, known->second.place);
+      }
+    }
+    if (last > 0) callers.emplace_back(last, i);
+  }
+  if (!is_scheduled_) return order;
+  std::vector<size_t> slots;
+  for (const auto& [last, i] : callers) slots.push_back(i);
+  std::ranges::stable_sort(callers, {}, &std::pair<size_t, size_t>::first);
+  for (size_t k = 0; k < slots.size(); ++k) order[slots[k]] = callers[k].second;
+  return order;
 }
 
 std::string TextParser::Schedule() const {

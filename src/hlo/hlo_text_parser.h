@@ -5,8 +5,9 @@
 //
 // Both forms of the text are read (with % and signatures or without), with metadata and its tables
 // of frames or without. What hlo_printer writes reads back to a module that is written the same:
-// ids are new, what a text leaves out (large constants, buffer assignment) is not there. A constant
-// whose value is not in the text, or is of a kind that is only shown, keeps its text.
+// ids and the numbers of source frames are new, what a text leaves out (large constants, buffer
+// assignment) is not there. A constant whose value is not in the text, or is of a kind that is only
+// shown, keeps its text.
 //
 // Attributes that are not known are left out and named in `unknown_attributes`. Damaged text is an
 // error with the line and the column in where(): HLO_TEXT_SYNTAX (what was expected and what was
