@@ -108,7 +108,8 @@ TEST(HloGraphCorpusTest, ANeighbourhoodOfTheLargestModuleIsThereAtOnce) {
   }
   TestSession session;
   session.AddModule("big(1)", largest);
-  const auto result = session.Ask(MakeHloGraphTool(), {{"program_id", "1"}, {"radius", "3"}});
+  const auto result = session.Ask(MakeHloGraphTool(),
+                                  {{"program_id", "1"}, {"radius", "3"}, {"max_nodes", "200000"}});
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   EXPECT_GT(result->document.Find("nodes")->items().size(), 3u);
   std::cout << "drew " << result->document.Find("nodes")->items().size() << " nodes of a module of "
