@@ -58,7 +58,7 @@ struct Damaged {
 TEST(HloTextParserTest, DamageSaysWhere) {
   const Damaged cases[] = {
       {"add(%a, %b)", "add(%a, %z)", "HLO_TEXT_UNKNOWN_NAME", "line 6, column 27"},
-      {"to_apply=%sum", "to_apply=%som", "HLO_TEXT_UNKNOWN_NAME", "line 12, column 62"},
+      {"to_apply=%sum", "to_apply=%som", "HLO_TEXT_UNKNOWN_NAME", "line 12, column 64"},
       {"%b = f32[]", "%a = f32[]", "HLO_TEXT_DUPLICATE", "line 5, column 3"},
       {"f32[] parameter(1)\n  ROOT %c", "g32[] parameter(1)\n  ROOT %c", "HLO_TEXT_SYNTAX",
        "line 5, column 8"},
