@@ -1,5 +1,6 @@
-// HloGraph as DOT text.
+// HloGraph as DOT text, and the categories of operations.
 #include "src/hlo/hlo_graph.h"
+#include "src/hlo/message.h"
 
 namespace strobe::hlo {
 namespace {
@@ -123,6 +124,36 @@ std::string DotText(const HloGraph& graph) {
   for (const GraphEdge& edge : graph.edges) AppendEdge(edge, &out);
   out.append("}");
   return out;
+}
+
+std::string CategoryOf(const HloModule& module, uint32_t index) {
+  const Instruction& instruction = module.instruction(index);
+  switch (instruction.opcode) {
+    case Opcode::kFusion: {
+      const std::string_view kind = Message(instruction.record).Bytes(11);
+      if (kind == "kLoop") return "loop fusion";
+      if (kind == "kInput") return "input fusion";
+      if (kind == "kOutput") return "output fusion";
+      return "custom fusion";
+    }
+    case Opcode::kTranspose:
+    case Opcode::kCopy:
+    case Opcode::kReshape:
+    case Opcode::kDynamicReshape:
+    case Opcode::kBroadcast:
+    case Opcode::kSlice:
+    case Opcode::kConcatenate:
+    case Opcode::kPad:
+    case Opcode::kReverse:
+    case Opcode::kBitcast:
+      return "data formatting";
+    case Opcode::kConvolution:
+    case Opcode::kDot:
+    case Opcode::kRaggedDot:
+      return "convolution";
+    default:
+      return std::string(instruction.opcode_text);
+  }
 }
 
 }  // namespace strobe::hlo

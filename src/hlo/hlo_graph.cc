@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "src/hlo/category.h"
 #include "src/hlo/graph_filter.h"
 #include "src/hlo/graph_label.h"
 

@@ -102,4 +102,7 @@ struct Neighbours {
 };
 Result<Neighbours> NeighboursOf(const HloModule& module, std::string_view name);
 
+// The kind of work as op tables call it: "loop fusion", "convolution", "data formatting" ...
+std::string CategoryOf(const HloModule& module, uint32_t instruction);
+
 }  // namespace strobe::hlo

@@ -56,7 +56,7 @@ class GraphDocument {
     const hlo::Instruction& instruction = module_.instruction(node.instruction);
     value.Set("name", Value::String(instruction.name));
     value.Set("opcode", Value::String(hlo::ShownOpcode(module_, node.instruction)));
-    value.Set("category", Value::String(hlo::CategoryOf(module_, node.instruction)));
+    value.Set("category", Value::String(hlo::HloCategoryOf(module_, node.instruction)));
     const hlo::Shape& shape = module_.shape_of(node.instruction);
     value.Set("shape", Value::String(hlo::ShapeText(shape)));
     value.Set("shapeBytes", Value::Int64(hlo::PaddedSizeBytes(shape)));
