@@ -1,12 +1,27 @@
 #include "src/base/executor.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace strobe {
 
 Executor::Executor(Options options) : options_(options) {
   STROBE_CHECK(options_.threads > 0);
-  for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { Run(); });
+  for (int i = 0; i < options_.threads; ++i) {
+    threads_.emplace_back([this] {
+      LowerPriority();
+      Run();
+    });
+  }
+}
+
+void Executor::LowerPriority() const {
+  if (options_.niceness == 0) return;
+  // On Linux a nice value belongs to a thread. A system that refuses only makes no difference.
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()),
+                    getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())) + options_.niceness);
 }
 
 Executor::~Executor() {

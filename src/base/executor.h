@@ -27,6 +27,9 @@ class Executor {
     int threads = 2;
     // Far above what a page asks at once; a longer queue only hides that the server is too slow.
     size_t max_queued_tasks = 4096;
+    // Added to the threads' nice value, so that others of the process go first when all want to
+    // run.
+    int niceness = 0;
   };
 
   explicit Executor(Options options);
@@ -41,6 +44,7 @@ class Executor {
 
  private:
   void Run();
+  void LowerPriority() const;
   bool TakeTask(std::unique_lock<std::mutex>& lock, std::function<void()>* task, bool* background);
 
   const Options options_;

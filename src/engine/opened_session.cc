@@ -5,6 +5,7 @@
 #include "src/base/log.h"
 #include "src/engine/host_clock.h"
 #include "src/engine/parallel.h"
+#include "src/timeline/pyramid_codec.h"
 
 namespace strobe::engine {
 namespace {
@@ -32,6 +33,8 @@ Status OfStoredFile(const Status& error) {
       .Where(std::string(error.where()))
       .Hint(std::string(error.hint()));
 }
+
+constexpr std::string_view kPyramidEnding = xplane::ColumnCache::kSideEndings[0];
 
 int64_t ToSession(int64_t file_ps, int64_t shift_ps) {
   int64_t sum = 0;
@@ -114,6 +117,7 @@ void SessionState::Arrange() {
     HostState& host = hosts_[h];
     if (host.profile == nullptr) continue;
     host.shift_ps = clock.shift_ps[h];
+    FindPyramids(&host);
     total_bytes_ += host.profile->source().bytes().size();
     const std::vector<xplane::Plane>& planes = host.profile->planes();
     host.views.resize(planes.size());
@@ -134,6 +138,41 @@ bool SessionState::only_empty_files() const {
   return std::ranges::all_of(hosts_, [](const HostState& host) {
     return host.profile == nullptr && host.error && host.error->name() == kEmptyFile;
   });
+}
+
+// Kept pyramids are worth nothing without kept columns: those are decoded anew, then.
+void SessionState::FindPyramids(HostState* host) {
+  if (!host->from_columns) return;
+  const std::optional<Hash128> content_hash = parts_->columns.KnownHash(host->identity);
+  if (!content_hash) return;
+  auto mapped = storage::OpenMappedFile(parts_->columns.SidePath(*content_hash, kPyramidEnding));
+  if (!mapped.ok()) return;
+  auto file = PyramidFile::Open(*std::move(mapped), *content_hash, host->shift_ps);
+  if (file.ok()) {
+    host->pyramids = *std::move(file);
+  } else {
+    LogInfo("engine.pyramids_ignored",
+            {{"file", host->file.path}, {"reason", file.status().ToString()}});
+  }
+}
+
+// For the next time. Builds what nobody has looked at yet.
+Status SessionState::KeepPyramids(const HostState& host, const CancelToken& cancel) {
+  const std::optional<Hash128> content_hash = parts_->columns.KnownHash(host.identity);
+  if (!content_hash) return OkStatus();
+  STROBE_ASSIGN_OR_RETURN(
+      PyramidWriter writer,
+      PyramidWriter::Create(parts_->columns.SidePath(*content_hash, kPyramidEnding), *content_hash,
+                            host.shift_ps));
+  for (const uint32_t p : host.planes) {
+    for (const uint32_t l : host.views[p]->order) {
+      STROBE_RETURN_IF_ERROR(cancel.Check());
+      // Lines that are damaged are decoded each time and have no columns kept either.
+      if (host.profile->Line(p, l).damaged) continue;
+      STROBE_RETURN_IF_ERROR(writer.Add(p, l, timeline::EncodePyramids(Pyramids(host, p, l))));
+    }
+  }
+  return std::move(writer).Commit();
 }
 
 std::optional<Status> SessionState::failure() const {
@@ -210,9 +249,13 @@ void SessionState::FinishLoading(bool whole) {
 void SessionState::KeepAndJudge() {
   const CancelToken cancel = stop_loading_.token();
   for (const HostState& host : hosts_) {
-    if (host.profile == nullptr || host.from_columns || cancel.cancelled()) continue;
-    const Status kept = parts_->columns.Store(host.identity, *host.profile, cancel);
-    if (!kept.ok()) LogDebug("engine.not_kept", {{"file", host.file.path}});
+    if (host.profile == nullptr || cancel.cancelled()) continue;
+    Status kept;
+    if (!host.from_columns) kept = parts_->columns.Store(host.identity, *host.profile, cancel);
+    if (kept.ok() && host.pyramids == nullptr) kept = KeepPyramids(host, cancel);
+    if (!kept.ok()) {
+      LogDebug("engine.not_kept", {{"file", host.file.path}, {"reason", kept.ToString()}});
+    }
   }
   const auto record = CompletenessRecord(cancel);
   if (!record.ok()) {

@@ -18,6 +18,7 @@
 #include "src/analysis/session_window.h"
 #include "src/base/executor.h"
 #include "src/engine/engine.h"
+#include "src/engine/pyramid_file.h"
 #include "src/engine/session_index.h"
 #include "src/engine/single_flight.h"
 #include "src/engine/tile_cache.h"
@@ -128,6 +129,7 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
     storage::FileIdentity identity;
     bool from_columns = false;                          // nothing new to write to the cache
     std::shared_ptr<const xplane::ColumnFile> columns;  // when from_columns
+    std::shared_ptr<const PyramidFile> pyramids;        // kept ones; nullptr: none
     int64_t shift_ps = 0;
     std::string content_hash;                       // guarded by answers_mutex_; empty: not known
     std::vector<uint32_t> planes;                   // in display order
@@ -141,6 +143,8 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
 
   void OpenHost(HostState* host, const IndexedFile& file, const std::string& scratch_directory);
   void Arrange();
+  void FindPyramids(HostState* host);
+  Status KeepPyramids(const HostState& host, const CancelToken& cancel);
   void LoadSome();
   void FinishLoading(bool whole);
   void KeepAndJudge();
@@ -174,6 +178,8 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
                                                          const CancelToken& cancel);
   const std::vector<uint8_t>& Categories(const HostState& host, uint32_t plane,
                                          analysis::LineKind kind);
+  std::vector<timeline::RowPyramid> MakePyramids(const HostState& host, uint32_t plane,
+                                                 uint32_t line) const;
   std::span<const timeline::RowPyramid> Pyramids(const HostState& host, uint32_t plane,
                                                  uint32_t line);
 

@@ -6,6 +6,7 @@
 #include "src/base/hash.h"
 #include "src/engine/opened_session.h"
 #include "src/engine/parallel.h"
+#include "src/timeline/pyramid_codec.h"
 #include "src/timeline/search.h"
 
 namespace strobe::engine {
@@ -191,16 +192,33 @@ const std::vector<uint8_t>& SessionState::Categories(const HostState& host, uint
   return at->second;
 }
 
+// From the kept ones when they are there and whole, else built.
+std::vector<timeline::RowPyramid> SessionState::MakePyramids(const HostState& host, uint32_t plane,
+                                                             uint32_t line) const {
+  const xplane::LineColumns& columns = host.profile->Line(plane, line);
+  if (host.pyramids != nullptr) {
+    const std::string_view kept = host.pyramids->Find(plane, line);
+    auto rows = timeline::DecodePyramids(
+        kept, columns, host.profile->planes()[plane].event_metadata.size(), host.shift_ps);
+    if (rows.ok()) return *std::move(rows);
+  }
+  std::vector<timeline::RowPyramid> rows;
+  rows.reserve(columns.timed_rows().size());
+  for (const xplane::LineColumns::Row& row : columns.timed_rows()) {
+    rows.push_back(timeline::RowPyramid::Build(columns, row, host.shift_ps));
+  }
+  return rows;
+}
+
 std::span<const timeline::RowPyramid> SessionState::Pyramids(const HostState& host, uint32_t plane,
                                                              uint32_t line) {
   LinePyramids& pyramids = host.views[plane]->pyramids[line];
   std::call_once(pyramids.once, [&] {
     const xplane::LineColumns& columns = host.profile->Line(plane, line);
     uint64_t bytes = 0;
-    pyramids.rows.reserve(columns.timed_rows().size());
-    for (const xplane::LineColumns::Row& row : columns.timed_rows()) {
-      pyramids.rows.push_back(timeline::RowPyramid::Build(columns, row, host.shift_ps));
-      bytes += sizeof(timeline::RowPyramid) + pyramids.rows.back().resident_bytes();
+    pyramids.rows = MakePyramids(host, plane, line);
+    for (const timeline::RowPyramid& row : pyramids.rows) {
+      bytes += sizeof(timeline::RowPyramid) + row.resident_bytes();
     }
     pyramid_bytes_ += bytes;
     pyramids.ready = true;

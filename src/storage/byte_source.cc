@@ -23,6 +23,8 @@ FileIdentity IdentityOf(const std::string& path, const struct stat& info) {
   identity.size_bytes = static_cast<uint64_t>(info.st_size);
   identity.modified_unix_ns =
       static_cast<int64_t>(info.st_mtim.tv_sec) * 1000000000LL + info.st_mtim.tv_nsec;
+  identity.changed_unix_ns =
+      static_cast<int64_t>(info.st_ctim.tv_sec) * 1000000000LL + info.st_ctim.tv_nsec;
   identity.inode = info.st_ino;
   identity.device = info.st_dev;
   return identity;

@@ -26,6 +26,7 @@ struct FileIdentity {
   std::string path;
   uint64_t size_bytes = 0;
   int64_t modified_unix_ns = 0;
+  int64_t changed_unix_ns = 0;  // of the inode: moves also when the modification time is set back
   uint64_t inode = 0;
   uint64_t device = 0;
   bool operator==(const FileIdentity&) const = default;

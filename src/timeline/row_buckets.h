@@ -73,6 +73,7 @@ class RowBuckets {
 
  private:
   class Builder;
+  friend class PyramidCodec;
 
   int64_t shift_ps_ = 0;
   int finest_ = 0;

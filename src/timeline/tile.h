@@ -59,6 +59,7 @@ class RowPyramid {
   uint64_t resident_bytes() const;
 
  private:
+  friend class PyramidCodec;
   // Longest of each block of kFanout entries of the level below (of events at level 0).
   struct Level {
     std::vector<uint16_t> key;   // of the longest's duration, see DurationKey

@@ -35,6 +35,7 @@ std::string EncodeIdentity(const storage::FileIdentity& identity) {
   std::string out(kIdentityMagic);
   AppendNumber(identity.size_bytes, &out);
   AppendNumber(static_cast<uint64_t>(identity.modified_unix_ns), &out);
+  AppendNumber(static_cast<uint64_t>(identity.changed_unix_ns), &out);
   AppendNumber(identity.inode, &out);
   AppendNumber(identity.device, &out);
   AppendNumber(identity.path.size(), &out);
@@ -56,6 +57,10 @@ struct CacheFile {
   int64_t used_unix_ns = 0;
 };
 
+bool UsedBefore(const CacheFile& a, const CacheFile& b) {
+  return std::tie(a.used_unix_ns, a.path) < std::tie(b.used_unix_ns, b.path);
+}
+
 // Files of a folder that are ours, least recently used first.
 std::vector<CacheFile> ListFiles(const std::string& folder, std::string_view suffix) {
   std::vector<CacheFile> files;
@@ -75,9 +80,7 @@ std::vector<CacheFile> ListFiles(const std::string& folder, std::string_view suf
                                      info.st_mtim.tv_nsec});
   }
   closedir(directory);
-  std::sort(files.begin(), files.end(), [](const CacheFile& a, const CacheFile& b) {
-    return std::tie(a.used_unix_ns, a.path) < std::tie(b.used_unix_ns, b.path);
-  });
+  std::sort(files.begin(), files.end(), UsedBefore);
   return files;
 }
 
@@ -97,12 +100,19 @@ std::string ColumnCache::ColumnPath(const Hash128& content_hash) const {
          VersionSuffix(".col");
 }
 
+std::string ColumnCache::SidePath(const Hash128& content_hash, std::string_view ending) const {
+  if (options_.directory.empty()) return "";
+  return options_.directory + std::string(kColumnsFolder) + "/" + content_hash.ToHex() +
+         VersionSuffix(ending);
+}
+
 std::string ColumnCache::IdentityPath(const storage::FileIdentity& identity) const {
   return options_.directory + std::string(kIdentitiesFolder) + "/" +
          Hash128Of(EncodeIdentity(identity)).ToHex() + VersionSuffix(".id");
 }
 
 std::optional<Hash128> ColumnCache::KnownHash(const storage::FileIdentity& identity) const {
+  if (options_.directory.empty()) return std::nullopt;
   const std::string path = IdentityPath(identity);
   const auto file = storage::OpenMappedFile(path);
   if (!file.ok()) {
@@ -238,7 +248,12 @@ void ColumnCache::Evict() {
   const std::string columns = options_.directory + std::string(kColumnsFolder);
   const std::string identities = options_.directory + std::string(kIdentitiesFolder);
   // Other versions' files count and go like ours.
-  const std::vector<CacheFile> files = ListFiles(columns, ".col");
+  std::vector<CacheFile> files = ListFiles(columns, ".col");
+  for (const std::string_view ending : kSideEndings) {
+    const std::vector<CacheFile> more = ListFiles(columns, ending);
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  std::sort(files.begin(), files.end(), UsedBefore);
   uint64_t bytes = 0;
   for (const CacheFile& file : files) bytes += file.size_bytes;
   for (const CacheFile& file : files) {

@@ -11,6 +11,9 @@
 // that opening it again reads none of its bytes. A file that is unknown, or was written within the
 // last kYoungFileNs, is opened without columns.
 //
+// What others derive from the columns lies beside them: `<hash>.v1<ending>`, by SidePath. It counts
+// and goes like a column file.
+//
 // Anything wrong with the cache (damage, another version, no permission, a full disk) is logged and
 // the profile opened without it: never an error of the user. Files are touched when used; when the
 // directory holds more than max_bytes the least recently used go first. Several processes may share
@@ -54,6 +57,7 @@ class ColumnCache {
   static constexpr int64_t kYoungFileNs = 2'000'000'000;
   // Each is 4 KiB on disk at most.
   static constexpr size_t kMaxIdentities = 200'000;
+  static constexpr std::string_view kSideEndings[] = {".pyramids"};
 
   ColumnCache(Options options, const Clock& clock);
 
@@ -81,6 +85,9 @@ class ColumnCache {
 
   std::optional<Hash128> KnownHash(const storage::FileIdentity& identity) const;
   std::string ColumnPath(const Hash128& content_hash) const;
+  // Where a file derived from these bytes is kept; `ending` must be one of kSideEndings. Empty when
+  // nothing is kept.
+  std::string SidePath(const Hash128& content_hash, std::string_view ending) const;
   std::string IdentityPath(const storage::FileIdentity& identity) const;
 
  private:
