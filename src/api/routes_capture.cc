@@ -45,6 +45,9 @@ std::string StageOf(const std::vector<capture::TargetProgress>& targets) {
 
 // The id under which the list has the new session; empty when it does not show it.
 std::string FindSessionId(engine::Engine& engine, const std::string& session_path) {
+  if (const Status marked = engine.MarkWhole(session_path); !marked.ok()) {
+    LogWarning("capture.mark_failed", {{"reason", marked.ToString()}});
+  }
   if (const Status refreshed = engine.Refresh(); !refreshed.ok()) {
     LogWarning("capture.refresh_failed", {{"reason", refreshed.ToString()}});
   }

@@ -13,6 +13,9 @@
 namespace strobe::engine {
 namespace {
 
+// Loading gives way to the threads that answer: they take part in what they wait for themselves.
+constexpr int kLoadNiceness = 5;
+
 using xplane::CompletenessState;
 
 // A part of the budget that no session needs: tiles of what people look at now.
@@ -53,8 +56,8 @@ class EngineImpl : public Engine {
                 .directory = options_.cache_directory,
                 .disk_max_bytes = options_.result_cache_max_bytes},
             clock)),
-        executor_(std::make_unique<Executor>(
-            Executor::Options{.threads = std::max(1, options_.threads)})) {
+        executor_(std::make_unique<Executor>(Executor::Options{
+            .threads = std::max(1, options_.threads), .niceness = kLoadNiceness})) {
     parts_->executor = executor_.get();
     parts_->max_prepared_bytes = options_.memory_budget_bytes / 4;
     parts_->xla_dump_directories = options_.xla_dump_directories;
@@ -82,6 +85,9 @@ class EngineImpl : public Engine {
   }
 
   Status Refresh() override { return index_.Refresh(); }
+  Status MarkWhole(const std::string& session_path) override {
+    return index_.MarkWhole(session_path);
+  }
 
   std::vector<SessionSummary> Sessions() override {
     std::vector<SessionSummary> summaries;

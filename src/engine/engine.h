@@ -225,6 +225,9 @@ class Engine {
 
   // Walks the roots now. Errors only when no root can be read.
   virtual Status Refresh() = 0;
+  // The files of this session directory were written whole, by us: they need not settle. Call it
+  // before Refresh.
+  virtual Status MarkWhole(const std::string& session_path) { return OkStatus(); }
   // Newest first. A counter that changes whenever the list does is in `list_version`.
   virtual std::vector<SessionSummary> Sessions() = 0;
   virtual uint64_t list_version() = 0;

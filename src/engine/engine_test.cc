@@ -243,6 +243,29 @@ TEST_F(EngineTest, AFileStillBeingWrittenIsNotServedAsWhole) {
   EXPECT_EQ(engine_->list_version(), settled_version) << "nothing changed";
 }
 
+TEST_F(EngineTest, WhatWeWroteOurselvesNeedNotSettle) {
+  Write("s1", "host0", Profile(10), /*age_ns=*/0);
+  Write("s2", "host0", Profile(10), /*age_ns=*/0);
+  Start();
+  ASSERT_TRUE(engine_->MarkWhole(FileOf("s1", "host0").parent_path().string()).ok());
+  ASSERT_TRUE(engine_->Refresh().ok());
+  std::map<std::string, CompletenessState> states;
+  std::string own_id;
+  for (const SessionSummary& session : engine_->Sessions()) {
+    states[session.entry.name] = session.state;
+    if (session.entry.name == "s1") own_id = session.entry.id;
+  }
+  EXPECT_NE(states["s1"], CompletenessState::kWriting);
+  EXPECT_EQ(states["s2"], CompletenessState::kWriting);
+  EXPECT_TRUE(engine_->Open(own_id).ok());
+
+  // Somebody writes to it after all: it settles like any other.
+  clock_.AdvanceNanos(kSecondNs / 10);
+  Write("s1", "host0", Profile(20), /*age_ns=*/0);
+  ASSERT_TRUE(engine_->Refresh().ok());
+  EXPECT_EQ(engine_->Open(own_id).status().name(), "SESSION_FILE_WRITING");
+}
+
 TEST_F(EngineTest, AHostStillWrittenDoesNotKeepTheOthersBack) {
   Write("s1", "good", Profile(10));
   Write("s1", "late", Profile(10), /*age_ns=*/0);
@@ -464,6 +487,36 @@ TEST_F(EngineTest, ColumnsCutShortWhileInUseAreNeverAnswered) {
   ASSERT_TRUE(again.ok()) << again.status().ToString();
   EXPECT_EQ(**again, **tile);
   EXPECT_EQ(third->Search({.text = "fusion"}, {})->total, 60'000u);
+}
+
+TEST_F(EngineTest, KeptPyramidsAreUsedAndDamagedOnesBuiltAnew) {
+  Write("s1", "host0", Profile(60'000));
+  Start();
+  const auto first = MustOpen(OnlyId());
+  ASSERT_NE(first, nullptr);
+  EXPECT_TRUE(first->Lines(kLongWaitMs).complete);
+  const std::string tile = **first->Tile(0, 0, 0, 22, 0, {});
+  fs::path kept;
+  while (kept.empty()) {
+    for (const auto& entry : fs::recursive_directory_iterator(root_ / "cache")) {
+      if (entry.path().extension() == ".pyramids") kept = entry.path();
+    }
+  }
+  const auto size_bytes = static_cast<int64_t>(fs::file_size(kept));
+  for (const int64_t at : {int64_t{-1}, int64_t{3}, int64_t{90}, size_bytes / 2, size_bytes - 3}) {
+    if (at >= 0) {
+      std::fstream file(kept, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(at);
+      const int byte = file.get();
+      file.seekp(at);
+      file.put(static_cast<char>(byte ^ 0x10));
+    }
+    Start();
+    const auto again = MustOpen(OnlyId());
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(engine_->stats().column_file_hits, 1u);
+    EXPECT_EQ(**again->Tile(0, 0, 0, 22, 0, {}), tile) << "byte " << at << " differs";
+  }
 }
 
 TEST_F(EngineTest, NoReadableRootIsAnError) {

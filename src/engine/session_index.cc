@@ -54,11 +54,13 @@ bool SessionIndex::Observe(const std::string& path, uint64_t size_bytes, int64_t
   Seen& seen = at->second;
   if (is_new || seen.size_bytes != size_bytes || seen.modified_unix_ns != modified_unix_ns) {
     seen.changed = !is_new;
+    seen.whole = false;
     seen.size_bytes = size_bytes;
     seen.modified_unix_ns = modified_unix_ns;
     seen.since_monotonic_ns = now_ns;
   }
   seen.walk = walk_;
+  if (seen.whole) return true;
   if (now_ns - seen.since_monotonic_ns >= settle_ns_) return true;
   return !seen.changed && clock_.NowUnixNanos() - modified_unix_ns >= settle_ns_;
 }
@@ -103,6 +105,19 @@ Status SessionIndex::Refresh() {
   const uint64_t hash = ContentHash(sessions_);
   if (hash != content_hash_ || version_ == 0) ++version_;
   content_hash_ = hash;
+  return OkStatus();
+}
+
+Status SessionIndex::MarkWhole(const std::string& session_path) {
+  STROBE_ASSIGN_OR_RETURN(const std::vector<xplane::SessionEntry> entries,
+                          xplane::ListSessions(session_path, {}));
+  std::lock_guard lock(mutex_);
+  for (const xplane::SessionEntry& entry : entries) {
+    for (const xplane::SessionFile& file : entry.files) {
+      Observe(file.path, file.size_bytes, file.modified_unix_ns);
+      seen_[file.path].whole = true;
+    }
+  }
   return OkStatus();
 }
 

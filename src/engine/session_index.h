@@ -6,7 +6,8 @@
 //
 // Settling: a file counts as written when it is at least `settle_ms` old and was not seen to change
 // during the last `settle_ms`; one whose time lies in the future (another machine's clock) when it
-// was seen unchanged for `settle_ms`. Until then it is `writing` and not served as whole.
+// was seen unchanged for `settle_ms`. Until then it is `writing` and not served as whole. Files that
+// we wrote ourselves, whole and by renaming, are told by `MarkWhole` and count at once.
 //
 // `Look` asks the file system again for the files of one session, so a replaced file is noticed at
 // once, not at the next walk. Thread-safe; walks run one at a time.
@@ -51,6 +52,9 @@ class SessionIndex {
   std::vector<std::pair<xplane::SessionEntry, bool>> All() const;
   std::optional<IndexedSession> Look(const std::string& id);
   std::optional<xplane::SessionEntry> FindByXprofRun(const std::string& run) const;
+  // The files of that session directory are whole as they are now; one that changes later has to
+  // settle like any other. Errors: those of ListSessions.
+  Status MarkWhole(const std::string& session_path);
   // Changes whenever the list does.
   uint64_t version() const;
 
@@ -60,6 +64,7 @@ class SessionIndex {
     int64_t modified_unix_ns = 0;
     int64_t since_monotonic_ns = 0;  // unchanged since we first saw it so
     bool changed = false;            // it was seen in another state before
+    bool whole = false;              // its writer said so
     uint64_t walk = 0;               // the last walk that met it
   };
   bool Observe(const std::string& path, uint64_t size_bytes, int64_t modified_unix_ns);
