@@ -96,6 +96,17 @@ struct Progress {
   uint64_t missing = 0;
   bool must_sort = false;
   bool nests = false;
+
+  void AddTimed(int64_t start, int64_t duration) {
+    out_of_order += start < previous_start;
+    must_sort |=
+        start < previous_start || (start == previous_start && duration > previous_duration);
+    nests |= start < last_end;
+    previous_start = start;
+    previous_duration = duration;
+    first_start = std::min(first_start, start);
+    last_end = std::max(last_end, start + duration);
+  }
 };
 
 EventColumns& ThreadScratch() {
@@ -292,6 +303,16 @@ const uint8_t* Decoder::DecodeRun(const uint8_t* at, const uint8_t* until) {
   const uint8_t* fast_end =
       static_cast<size_t>(file_end - begin_) > kReach ? std::min(end_, file_end - kReach) : begin_;
   Progress now = progress_;
+  // Kept in registers: the stores below could change what members point to, for all a compiler
+  // knows.
+  uint32_t* names = columns_->name.data();
+  int64_t* begins = starts();
+  int64_t* lengths = durations();
+  uint32_t* offsets = columns_->event_offset.data();
+  uint64_t capacity = capacity_;
+  const IdMap& ids = input_.event_ids;
+  const int64_t base_ps = base_ps_;
+  const bool is_high = high();
   while (at < until) {
     Event event;
     const uint8_t* next = nullptr;
@@ -309,16 +330,23 @@ const uint8_t* Decoder::DecodeRun(const uint8_t* at, const uint8_t* until) {
       }
       event = careful;
     }
-    if (now.count == capacity_ && !MakeRoom(OffsetOf(at))) [[unlikely]] {
-      stopped_ = true;
-      break;
+    if (now.count == capacity) [[unlikely]] {
+      if (!MakeRoom(OffsetOf(at))) {
+        stopped_ = true;
+        break;
+      }
+      names = columns_->name.data();
+      begins = starts();
+      lengths = durations();
+      offsets = columns_->event_offset.data();
+      capacity = capacity_;
     }
-    uint32_t name = input_.event_ids.Find(static_cast<int64_t>(event.metadata_id));
+    uint32_t name = ids.Find(static_cast<int64_t>(event.metadata_id));
     now.missing += name == IdMap::kAbsent;
     name = std::min(name, absent_name_);
     auto duration = static_cast<int64_t>(event.duration_ps);
     const auto offset_ps = static_cast<int64_t>(event.offset_ps);
-    int64_t start = static_cast<int64_t>(event.offset_ps + static_cast<uint64_t>(base_ps_));
+    int64_t start = static_cast<int64_t>(event.offset_ps + static_cast<uint64_t>(base_ps));
     // A duration of 2^62 or more, or below 0, has one of its two highest bits set.
     if (OutsideTime(offset_ps) || OutsideTime(start) || (event.duration_ps >> 62) != 0 ||
         start + duration > kMaxTimePs) [[unlikely]] {
@@ -326,11 +354,11 @@ const uint8_t* Decoder::DecodeRun(const uint8_t* at, const uint8_t* until) {
     }
     const uint64_t offset = OffsetOf(at);
     const uint64_t i = now.count++;
-    columns_->name.data()[i] = name;
-    starts()[i] = start;
-    durations()[i] = duration;
-    columns_->event_offset.data()[i] = static_cast<uint32_t>(offset);
-    if (high()) [[unlikely]] {
+    names[i] = name;
+    begins[i] = start;
+    lengths[i] = duration;
+    offsets[i] = static_cast<uint32_t>(offset);
+    if (is_high) [[unlikely]] {
       columns_->event_offset_high.data()[i] = static_cast<uint8_t>(offset >> 32);
     }
     at = next;
@@ -338,14 +366,7 @@ const uint8_t* Decoder::DecodeRun(const uint8_t* at, const uint8_t* until) {
       untimed_.push_back(static_cast<uint32_t>(i));
       continue;
     }
-    now.out_of_order += start < now.previous_start;
-    now.must_sort |= start < now.previous_start ||
-                     (start == now.previous_start && duration > now.previous_duration);
-    now.nests |= start < now.last_end;
-    now.previous_start = start;
-    now.previous_duration = duration;
-    now.first_start = std::min(now.first_start, start);
-    now.last_end = std::max(now.last_end, start + duration);
+    now.AddTimed(start, duration);
   }
   progress_ = now;
   return at;
