@@ -474,6 +474,8 @@ TEST_F(AppServerTest, RefusesForeignHostsOriginsAndTypes) {
                  "text/plain\r\nContent-Length: 2\r\n\r\n{}")
                 .status,
             415);
+  EXPECT_EQ(send("PUT /runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n").status, 405);
+  EXPECT_EQ(send("DELETE /api/v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n").status, 404);
   const TestAnswer foreign = send(
       "POST /api/v1/captures HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n"
       "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");

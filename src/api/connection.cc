@@ -31,6 +31,9 @@ using Parser = http::request_parser<http::string_body>;
 constexpr int64_t kLingerMs = 2000;
 constexpr size_t kLingerBytes = 4 * 1024 * 1024;
 constexpr size_t kReadBytes = 8 * 1024;
+// How long a server that stops waits for the rest of a request: a round trip or two.
+constexpr int64_t kDrainReadMs = 1'000;
+constexpr int kUnsupportedMediaType = 415;
 
 // What a request and its handler share; outlives the connection when the client leaves.
 struct Exchange {
@@ -103,6 +106,8 @@ class ConnectionImpl final : public Connection,
   void Drain() override {
     asio::post(socket_.get_executor(), [self = shared_from_this()] {
       if (self->state_ == State::kIdle || self->state_ == State::kLingering) self->Close();
+      // A request that is arriving may arrive whole; one that was left half-sent is not waited for.
+      if (self->state_ == State::kReading) self->ArmTimer(kDrainReadMs);
       if (self->pipe_ != nullptr) self->pipe_->Abandon();
     });
   }
@@ -272,10 +277,13 @@ class ConnectionImpl final : public Connection,
       return AnswerError(converted, converted.name() == "TARGET_TOO_LONG" ? 414 : 400);
     }
     int status = 0;
-    if (const Status guarded = shared_->parts.guard.Check(request, &status); !guarded.ok()) {
+    const Status guarded = shared_->parts.guard.Check(request, &status);
+    exchange.match = shared_->parts.router.Find(request);
+    // What no route takes is answered as such (404, 405), whatever type its body has.
+    const bool only_type = status == kUnsupportedMediaType && exchange.match.route == nullptr;
+    if (!guarded.ok() && !only_type) {
       return AnswerNow(ErrorResponse(guarded, request.request_id, status));
     }
-    exchange.match = shared_->parts.router.Find(request);
     if (exchange.match.route == nullptr || exchange.match.route->run_on == RunOn::kIoThread) {
       return Write(RunHandler(exchange, MakeFinishOptions()));
     }

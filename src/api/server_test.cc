@@ -367,6 +367,18 @@ TEST_F(ServerTest, EndsStreamsAndCancelsStragglersAtShutdown) {
   EXPECT_TRUE(straggler.AtEnd());
 }
 
+TEST_F(ServerTest, DoesNotWaitForAHalfSentRequestAtShutdown) {
+  // Were it waited for, this test would run into its time limit.
+  StartServer({.header_timeout_ms = 3'600'000, .drain_timeout_ms = 3'600'000});
+  TestClient half(port());
+  EXPECT_EQ(half.Get("/small").status, 200);
+  half.Send("GET /small HTTP/1.1\r\nHo");
+  TestClient witness(port());  // its answer shows that the bytes before were seen
+  EXPECT_EQ(witness.Get("/small").status, 200);
+  server_->Shutdown();
+  EXPECT_TRUE(half.Read().status == 408 || half.AtEnd());
+}
+
 TEST_F(ServerTest, SaysWhyItCannotListen) {
   StartServer();
   const Server::Parts parts{.router = *router_,
