@@ -222,7 +222,9 @@ void PrintEvents(const std::vector<analysis::HostInput>& hosts, const Filter& fi
 Result<int> RunEvents(const EventsOptions& options) {
   STROBE_ASSIGN_OR_RETURN(const Filter filter, MakeFilter(options));
   STROBE_ASSIGN_OR_RETURN(const CommandSession session, OpenCommandSession(options.path));
-  if (session.opened == nullptr) return ReportUnreadable(session.open_error);
+  if (session.opened == nullptr) {
+    return ReportUnreadable(session.open_error, options.format == EventFormat::kJson);
+  }
   Printer printer(options.format, options.limit);
   PrintEvents(session.opened->hosts(), filter, printer);
   printer.End();

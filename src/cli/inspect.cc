@@ -133,7 +133,7 @@ void PrintJson(const CommandSession& session, const xplane::Completeness& record
 
 Result<int> RunInspect(const InspectOptions& options) {
   STROBE_ASSIGN_OR_RETURN(CommandSession session, OpenCommandSession(options.path));
-  if (session.opened == nullptr) return ReportUnreadable(session.open_error);
+  if (session.opened == nullptr) return ReportUnreadable(session.open_error, options.json);
   STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const xplane::Completeness> record,
                           session.opened->CompletenessRecord(CancelToken()));
   // The record decoded everything, so there is nothing left to wait for.

@@ -59,8 +59,9 @@ Result<CommandSession> OpenCommandSession(const std::string& path,
   return session;
 }
 
-int ReportUnreadable(const Status& error) {
+int ReportUnreadable(const Status& error, bool json) {
   PrintError(ErrorText(error));
+  if (json) PrintErrorJson(error);
   const int exit_code = ExitCodeOf(error);
   return exit_code == kExitUsage ? int{kExitFailed} : exit_code;
 }

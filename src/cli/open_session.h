@@ -28,7 +28,8 @@ Result<CommandSession> OpenCommandSession(
     const std::string& path, const std::vector<std::string>& xla_dump_directories = {});
 
 // Prints why a session that is there could not be opened, and returns the exit code. Content that
-// is not a profile is no wrong usage, whatever code the reader gave it.
-int ReportUnreadable(const Status& error);
+// is not a profile is no wrong usage, whatever code the reader gave it. With `json` the error is on
+// standard output too, as the API writes it.
+int ReportUnreadable(const Status& error, bool json);
 
 }  // namespace strobe::cli

@@ -335,6 +335,9 @@ int RunStrobe(int argc, char** argv) {
   SetLogLevel("warning");
   const Result<int> result = action();
   const int exit_code = result.ok() ? *result : Report(result.status());
+  const bool json =
+      list.json || inspect.json || capture.json || events.format == EventFormat::kJson;
+  if (!result.ok() && json) PrintErrorJson(result.status());
   if (!OutIsWritten()) {
     return Report(UnavailableError("OUTPUT_NOT_WRITTEN", "Standard output took not everything.")
                       .Hint("Look whether the disk is full or the reader has ended."));

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <utility>
 
+#include "src/api/response.h"
 #include "src/base/json_writer.h"
 
 namespace strobe::cli {
@@ -219,6 +220,10 @@ std::string ErrorText(const Status& status) {
   out += "\n";
   if (!status.hint().empty()) out += "  " + Printable(status.hint()) + "\n";
   return out;
+}
+
+void PrintErrorJson(const Status& status) {
+  PrintOut("{\"error\":" + api::ErrorJson(status, "") + "}\n");
 }
 
 void PrintOut(std::string_view text) { Write(stdout, text); }

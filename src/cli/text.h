@@ -55,6 +55,8 @@ class Table {
 
 // "error: NAME: message (where)\n  hint\n", safe for a terminal.
 std::string ErrorText(const Status& status);
+// {"error": {...}} on standard output: what a command that was asked for JSON says when it fails.
+void PrintErrorJson(const Status& status);
 void PrintOut(std::string_view text);
 void PrintError(std::string_view text);
 // False once something printed did not get out, as on a full disk.

@@ -167,10 +167,10 @@ def test_flips_on_the_command_line(tmp_path):
             bad[generator.randrange(len(bad))] ^= 1 << generator.randrange(8)
         path = profiles.save(bytes(bad), tmp_path, session=f"s{number}")
         done = program.run("inspect", "--json", path, limit_s=30, measure=True)
-        if done.out:
-            done.json()
-        else:
+        answer = done.json()
+        if "error" in answer:
             assert done.code != program.EXIT_OK and b"error: " in done.err
+            assert answer["error"]["name"].encode() in done.err
         within_three_times(done, len(bad))
 
 
