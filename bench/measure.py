@@ -29,7 +29,7 @@ def run_once(system, directory, corpus, cold):
         finally:
             system.stop()
         if system.reopens:
-            figures["reopen_window_s"] = reopen(system, directory, cold)
+            figures |= reopen(system, directory, cold)
         return figures
     finally:
         system.forget()
@@ -41,6 +41,7 @@ def measure_server(system, corpus):
     figures = {"first_window_s": time.perf_counter() - begin}
     system.wait_loaded()
     if system.name == "strobe":
+        figures["first_tile_s"] = system.first_tile_at - begin
         figures["loaded_s"] = time.perf_counter() - begin
     figures["zoom_window_s"] = seconds(lambda: system.zoom(0.05))
     figures["same_window_s"] = seconds(system.first_window)
@@ -59,18 +60,31 @@ def reopen(system, directory, cold):
         systems.drop_from_page_cache(system.cache)
     system.start(directory)
     try:
-        return seconds(system.first_window)
+        begin = time.perf_counter()
+        system.first_window()
+        return {"reopen_tile_s": system.first_tile_at - begin, "reopen_window_s": time.perf_counter() - begin}
     finally:
         system.stop()
 
 
+def cpp_benchmark(root, module, *options):
+    """The report of a module's benchmark program."""
+    output = subprocess.run([str(root / f"build/release/strobe_{module}_bench"), "--benchmark_format=json", *options],
+                            check=True, capture_output=True, text=True).stdout
+    return json.loads(output[output.index("{"):])["benchmarks"]
+
+
+def tile_encoding(root):
+    """CPU time of encoding what one screen shows: 142 lines, two tiles each, of 32 M events, at all zooms."""
+    report = cpp_benchmark(root, "timeline", "--benchmark_filter=BM_ViewsAtAllZooms")[0]
+    return {name: report[name] for name in ("p50_cpu_ms", "p99_cpu_ms", "events")}
+
+
 def reading_speed(root):
     """MB/s of the decoder alone, by input, from the benchmark program beside the code."""
-    output = subprocess.run([str(root / "build/release/strobe_xplane_bench"), "--benchmark_filter=Decode", "--benchmark_format=json",
-                             "--benchmark_repetitions=5", "--benchmark_report_aggregates_only=true"], check=True, capture_output=True, text=True).stdout
-    report = json.loads(output[output.index("{"):])
     speeds = {}
-    for entry in report["benchmarks"]:
+    for entry in cpp_benchmark(root, "xplane", "--benchmark_filter=Decode", "--benchmark_repetitions=5",
+                               "--benchmark_report_aggregates_only=true"):
         if entry.get("aggregate_name") == "median" and "bytes_per_second" in entry:
             speeds[READING.get(entry["run_name"], entry["run_name"])] = entry["bytes_per_second"] / 1e6
     return speeds

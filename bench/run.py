@@ -105,9 +105,10 @@ def cell(values, unit):
     return f"{median:.2f}x ({worst:.2f})"
 
 
-FIGURES = [("first_window_s", "first trace window, never-seen file", "s"), ("loaded_s", "everything decoded, pyramids ready", "s"),
+FIGURES = [("first_tile_s", "first visible tile, never-seen file", "s"), ("first_window_s", "first trace window, never-seen file", "s"), ("loaded_s", "everything decoded, pyramids ready", "s"),
            ("zoom_window_s", "a zoomed window after that", "ms"), ("same_window_s", "the same window again", "ms"),
            ("tile_p50_s", "warm tile set (all visible lines), p50", "ms"), ("tile_p99_s", "warm tile set, p99", "ms"),
+           ("reopen_tile_s", "first visible tile of a file converted before, new process", "ms"),
            ("reopen_window_s", "first window of a file converted before, new process", "ms"), ("peak_ratio", "peak memory / file size", "x")]
 
 
@@ -135,10 +136,11 @@ def machine():
 
 def main():
     arguments = parse_arguments()
-    subprocess.run(["ninja", "-C", str(ROOT / "build/release"), "strobe_corpus", "strobe_xplane_bench"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", str(ROOT / "build/release"), "strobe_corpus", "strobe_xplane_bench", "strobe_timeline_bench"], check=True, stdout=subprocess.DEVNULL)
     work = pathlib.Path(tempfile.mkdtemp(prefix="strobe-bench-", dir=arguments.work))
     try:
         reading = measure.reading_speed(ROOT)
+        tiles = measure.tile_encoding(ROOT)
         rows = measure_all(arguments, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -148,7 +150,8 @@ def main():
             "Peers: the `xprof` 2.24.2 and `xprof-rs` 0.1.3 wheels, asked for `trace_viewer@` with `resolution=8000` as their own pages do.", "",
             "### Reading alone (one core, warm): wire bytes to columns", "", "| input | MB/s |", "|---|---|"]
     text += [f"| {name} | {speed:.0f} |" for name, speed in reading.items()]
-    text += [""] + table(rows)
+    text += ["", f"Encoding what a screen shows (142 lines, 2 tiles each, {tiles['events']:,.0f} events, all zooms): p50 {tiles['p50_cpu_ms']:.1f} ms, "
+             f"p99 {tiles['p99_cpu_ms']:.1f} ms of CPU.", ""] + table(rows)
     print("\n".join(text))
     if not arguments.quick:
         pathlib.Path(arguments.output).write_text("\n".join(text) + "\n", encoding="utf-8")
@@ -156,7 +159,7 @@ def main():
             for row in rows:
                 flat = {"/".join(key): statistics.median(values) for key, values in row["runs"].items() if None not in values}
                 history.write(json.dumps({"commit": commit, "date": str(datetime.date.today()), "machine": machine(), "shape": row["shape"],
-                                          "size_mb": row["size_mb"], "reading_mb_s": reading, "medians": flat}) + "\n")
+                                          "size_mb": row["size_mb"], "reading_mb_s": reading, "tile_encoding": tiles, "medians": flat}) + "\n")
 
 
 if __name__ == "__main__":

@@ -96,6 +96,7 @@ class Strobe:
 
     def first_window(self):
         """What the page asks to draw the whole session: the line tree without waiting, then a tile of every chunk."""
+        self.first_tile_at = None
         self.lines = json.loads(self.server.get(f"{self.base}/lines?wait_ms=0"))
         self.window = self.lines["window"]
         self.fetch_window(self.window["start_ps"], self.window["end_ps"])
@@ -108,6 +109,7 @@ class Strobe:
                 for chunk in range(plane["chunks"]):
                     for index in range(first, last + 1):
                         self.server.get(f"{self.base}/tiles/{plane['id']}.{chunk}/{level}/{index}?v={self.lines['version']}")
+                        self.first_tile_at = self.first_tile_at or time.perf_counter()
 
     def wait_loaded(self):
         while json.loads(self.server.get(self.base))["load"]["stage"] != "ready":
