@@ -83,7 +83,7 @@ Table MakeHostOpTable(const InputPipelineAnalysis& analysis) {
 Table MakeAdviceTable(const ToolQuestion& question) {
   Table table("advice", "Advice");
   table.AddColumn(Text("link", "link"));
-  for (std::string& advice : InputAdvice(WordingOf(question))) {
+  for (std::string& advice : InputAdvice()) {
     table.AddRow({Cell(std::move(advice))});
   }
   return table;

@@ -179,18 +179,17 @@ struct Recommendation {
 };
 
 Recommendation Recommend(const InputPipelineAnalysis& steps, const ToolQuestion& question) {
-  const Wording wording = WordingOf(question);
   Recommendation made;
   if (question.as_xprof && !steps.tpu_steps.empty()) return made;
   const Bottleneck& bottleneck = steps.bottleneck;
   made.bottleneck = VerdictWord(bottleneck.input);
-  made.statement = InputStatement(bottleneck, wording);
+  made.statement = InputStatement(bottleneck);
   made.collectives = LevelWord(bottleneck.collectives);
-  made.collectives_statement = CollectivesStatement(bottleneck, wording);
+  made.collectives_statement = CollectivesStatement(bottleneck);
   made.launch = LevelWord(bottleneck.kernel_launch);
-  made.launch_statement = KernelLaunchStatement(bottleneck, steps.input_time.UsesTfData(), wording);
+  made.launch_statement = KernelLaunchStatement(bottleneck);
   made.other = LevelWord(bottleneck.all_other);
-  made.other_statement = AllOtherStatement(bottleneck, wording);
+  made.other_statement = AllOtherStatement(bottleneck);
   made.idle_statement = IdleStatement(bottleneck);
   made.all_reduce_statement = AllReduceStatement(bottleneck);
   return made;
@@ -200,40 +199,7 @@ struct Tip {
   std::string type, link, description;
 };
 
-std::vector<Tip> TipsAsXprof(HardwareType hardware) {
-  const std::string name(analysis::HardwareTypeName(hardware));
-  const bool is_tpu = hardware == HardwareType::kTpu;
-  const auto anchor = [](const std::string& page, const std::string& text) {
-    return "<a href=\"https://www.tensorflow.org/guide/" + page + "\" target=\"_blank\">" + text +
-           "</a>";
-  };
-  const std::string host = "Next steps for reducing the Host time";
-  const std::string device = "Next steps for reducing the Device time";
-  const std::string useful = "Other useful resources";
-  return {{"faq", "Refer to the TF2 Profiler FAQ", "Tool troubleshooting / FAQ"},
-          {"host",
-           "input_pipeline_analyzer (especially Section 3 for the breakdown of input operations on "
-           "the Host)",
-           host},
-          {"host",
-           "trace_viewer (look at the activities on the timeline of each Host Thread near the "
-           "bottom of the trace view)",
-           host},
-          {"device",
-           std::string(is_tpu ? "op_profile" : "framework_op_stats") +
-               " (identify the time-consuming operations executed on the " + name + ")",
-           device},
-          {"device",
-           "trace_viewer (look at the activities on the timeline of each " +
-               (is_tpu ? std::string("TPU core") : name) + " in the trace view)",
-           device},
-          {"doc",
-           anchor("data_performance_analysis", "Analyze tf.data performance with the TF Profiler"),
-           useful},
-          {"doc", anchor("data_performance", "Better performance with the tf.data API"), useful}};
-}
-
-std::vector<Tip> OurTips(HardwareType hardware) {
+std::vector<Tip> TipsFor(HardwareType hardware) {
   return {{"host", "input_pipeline_analyzer", "What the host does to bring input."},
           {"host", "trace_viewer", "What the host's threads do while the device waits."},
           {"device", hardware == HardwareType::kGpu ? "kernel_stats" : "hlo_stats",
@@ -254,8 +220,7 @@ Table MakeRecommendationTable(const OpStats& stats, const InputPipelineAnalysis&
   table.SetProperty("kernel_launch_statement", made.launch_statement);
   table.SetProperty("all_other_bottleneck", made.other);
   table.SetProperty("all_other_statement", made.other_statement);
-  table.SetProperty("precision_statement",
-                    PrecisionStatement(stats.device_ops.precision, WordingOf(question)));
+  table.SetProperty("precision_statement", PrecisionStatement(stats.device_ops.precision));
   table.SetProperty("device_collectives_bottleneck", made.collectives);
   table.SetProperty("device_collectives_statement", made.collectives_statement);
   std::string_view others;  // tips that do not help with this bottleneck
@@ -267,7 +232,7 @@ Table MakeRecommendationTable(const OpStats& stats, const InputPipelineAnalysis&
     table.SetProperty("all_reduce_statement", made.all_reduce_statement);
   }
   const HardwareType hardware = HardwareOfDevice(stats.run.device_type);
-  for (const Tip& tip : question.as_xprof ? TipsAsXprof(hardware) : OurTips(hardware)) {
+  for (const Tip& tip : TipsFor(hardware)) {
     table.AddRow({Cell(tip.type), Cell(tip.link), Cell(tip.description)});
   }
   return table;

@@ -83,7 +83,7 @@ void AddTpuColumns(bool has_sparse_core, Table* table) {
   table->AddColumn(std::move(most));
 }
 
-void SetTpuProperties(const InputPipelineAnalysis& analysis, Wording wording, Table* table) {
+void SetTpuProperties(const InputPipelineAnalysis& analysis, Table* table) {
   const auto average = [&](double TpuStepDetails::* member) {
     return FixedDigits(Summarize(ValuesOf(analysis.tpu_steps, member)).average, 2);
   };
@@ -117,16 +117,15 @@ void SetTpuProperties(const InputPipelineAnalysis& analysis, Wording wording, Ta
     table->SetProperty("sc_idle_ms_average", average(&TpuStepDetails::sc_idle_ms));
     table->SetProperty("sc_step_time_ms_average", FixedDigits(sparse.average, 1));
   }
-  table->SetProperty("input_conclusion", InputStatement(analysis.bottleneck, wording));
-  table->SetProperty("output_conclusion", OutputStatement(analysis.bottleneck, wording));
-  table->SetProperty("summary_nextstep",
-                     NextStep(analysis.bottleneck, analysis.input_time, wording));
+  table->SetProperty("input_conclusion", InputStatement(analysis.bottleneck));
+  table->SetProperty("output_conclusion", OutputStatement(analysis.bottleneck));
+  table->SetProperty("summary_nextstep", NextStep(analysis.bottleneck, analysis.input_time));
 }
 
-Table MakeTpuTable(const InputPipelineAnalysis& analysis, Wording wording) {
+Table MakeTpuTable(const InputPipelineAnalysis& analysis) {
   Table table("steps", "Steps");
   AddTpuColumns(analysis.has_sparse_core, &table);
-  SetTpuProperties(analysis, wording, &table);
+  SetTpuProperties(analysis, &table);
   for (const TpuStepDetails& step : analysis.tpu_steps) {
     const std::string number = std::to_string(step.step_number);
     std::vector<Cell> row = {Cell(number), Cell(step.tc_compute_ms)};
@@ -167,7 +166,7 @@ void AddGenericColumns(Table* table) {
   add("stepTimeMs", "Step time", "From the step's own marker.");
 }
 
-void SetGenericProperties(const InputPipelineAnalysis& analysis, Wording wording, Table* table) {
+void SetGenericProperties(const InputPipelineAnalysis& analysis, bool as_xprof, Table* table) {
   table->SetProperty(
       "step_time_graph_column_ids",
       "stepnum,deviceComputeTimeMs,deviceToDeviceTimeMs,deviceCollectivesTimeMs,hostComputeTimeMs,"
@@ -179,7 +178,7 @@ void SetGenericProperties(const InputPipelineAnalysis& analysis, Wording wording
     for (const GenericStep& step : analysis.generic_steps) values.push_back(value(step));
     const StepSummary summary = Summarize(values);
     table->SetProperty(prefix + "_time_ms_avg", FixedDigits(summary.average, 1));
-    const bool undefined = summary.undefined_deviation() && wording == Wording::kXprof;
+    const bool undefined = summary.undefined_deviation() && as_xprof;
     table->SetProperty(prefix + "_time_ms_sdv",
                        undefined ? "-nan" : FixedDigits(summary.standard_deviation, 1));
   };
@@ -193,18 +192,17 @@ void SetGenericProperties(const InputPipelineAnalysis& analysis, Wording wording
   set("compile", [](const GenericStep& step) { return step.host_compile_ms; });
   set("other", [](const GenericStep& step) { return step.unknown_ms; });
   const Bottleneck& bottleneck = analysis.bottleneck;
-  const std::string collectives = CollectivesStatement(bottleneck, wording);
-  const std::string launch =
-      KernelLaunchStatement(bottleneck, analysis.input_time.UsesTfData(), wording);
-  const std::string other = AllOtherStatement(bottleneck, wording);
-  table->SetProperty("input_conclusion", InputStatement(bottleneck, wording));
+  const std::string collectives = CollectivesStatement(bottleneck);
+  const std::string launch = KernelLaunchStatement(bottleneck);
+  const std::string other = AllOtherStatement(bottleneck);
+  table->SetProperty("input_conclusion", InputStatement(bottleneck));
   table->SetProperty("device_collectives_bottleneck", collectives);
   table->SetProperty("device_collectives_statement", collectives);
   table->SetProperty("kernel_launch_bottleneck", launch);
   table->SetProperty("kernel_launch_statement", launch);
   table->SetProperty("all_other_bottleneck", other);
   table->SetProperty("all_other_statement", other);
-  table->SetProperty("summary_nextstep", NextStep(bottleneck, analysis.input_time, wording));
+  table->SetProperty("summary_nextstep", NextStep(bottleneck, analysis.input_time));
 }
 
 std::string GenericTooltip(const GenericStep& step) {
@@ -226,10 +224,10 @@ std::string GenericTooltip(const GenericStep& step) {
   return text;
 }
 
-Table MakeGenericTable(const InputPipelineAnalysis& analysis, Wording wording) {
+Table MakeGenericTable(const InputPipelineAnalysis& analysis, bool as_xprof) {
   Table table("steps", "Steps");
   AddGenericColumns(&table);
-  SetGenericProperties(analysis, wording, &table);
+  SetGenericProperties(analysis, as_xprof, &table);
   for (const GenericStep& step : analysis.generic_steps) {
     table.AddRow(
         {Cell(step.name), Cell(step.device_compute_ms), Cell(step.device_to_device_ms),
@@ -244,8 +242,7 @@ Table MakeGenericTable(const InputPipelineAnalysis& analysis, Wording wording) {
 }  // namespace
 
 Table MakeStepTable(const InputPipelineAnalysis& analysis, const ToolQuestion& question) {
-  const Wording wording = WordingOf(question);
-  return analysis.is_tpu ? MakeTpuTable(analysis, wording) : MakeGenericTable(analysis, wording);
+  return analysis.is_tpu ? MakeTpuTable(analysis) : MakeGenericTable(analysis, question.as_xprof);
 }
 
 Table MakeDiagnosticsTable(const DiagnosticTexts& texts) {

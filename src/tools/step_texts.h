@@ -1,10 +1,9 @@
 // What the step tools say in words about the shares of the step time.
 //
-//   InputStatement(bottleneck, Wording::kOurs);
+//   InputStatement(bottleneck);
 //
-// Wording::kXprof gives the answers of the XProf-compatible routes, letter for letter as recorded
-// answers have them, because XProf's page and its readers know them; kOurs is what our own API and
-// console say. Pure functions.
+// The sentences are our own on every route; words that programs read ("host", "both", "moderate")
+// are XProf's. Pure functions.
 #pragma once
 
 #include <string>
@@ -17,33 +16,28 @@
 
 namespace strobe::tools {
 
-enum class Wording : uint8_t { kOurs, kXprof };
-inline Wording WordingOf(const ToolQuestion& question) {
-  return question.as_xprof ? Wording::kXprof : Wording::kOurs;
-}
-
 std::string FixedDigits(double value, int digits);  // "%.1f"
 std::string Percent(double value);                  // "12.3%", "unknown" below 0
 
-std::string InputStatement(const Bottleneck& bottleneck, Wording wording);
-std::string OutputStatement(const Bottleneck& bottleneck, Wording wording);
-std::string CollectivesStatement(const Bottleneck& bottleneck, Wording wording);
-std::string KernelLaunchStatement(const Bottleneck& bottleneck, bool tf_data, Wording wording);
-std::string AllOtherStatement(const Bottleneck& bottleneck, Wording wording);
+std::string InputStatement(const Bottleneck& bottleneck);
+std::string OutputStatement(const Bottleneck& bottleneck);
+std::string CollectivesStatement(const Bottleneck& bottleneck);
+std::string KernelLaunchStatement(const Bottleneck& bottleneck);
+std::string AllOtherStatement(const Bottleneck& bottleneck);
 std::string IdleStatement(const Bottleneck& bottleneck);       // TPU; ours alone shows it
 std::string AllReduceStatement(const Bottleneck& bottleneck);  // TPU; ours alone shows it
-std::string PrecisionStatement(const analysis::PrecisionStats& precision, Wording wording);
-std::string NextStep(const Bottleneck& bottleneck, const InputTime& input_time, Wording wording);
+std::string PrecisionStatement(const analysis::PrecisionStats& precision);
+std::string NextStep(const Bottleneck& bottleneck, const InputTime& input_time);
 
 std::string_view VerdictWord(Verdict verdict);  // "host", "both", "device", "unknown"
 std::string_view LevelWord(Level level);        // "no", "moderate", "high"
 
 // Ways to a faster input pipeline: the recommendation table of input_pipeline_analyzer.
-std::vector<std::string> InputAdvice(Wording wording);
+std::vector<std::string> InputAdvice();
 
-// XProf's warnings about missing steps.
+// Why there is no step time, as XProf's diagnostics have it.
 std::vector<std::string> StepWarnings(const analysis::StepDatabase& steps, size_t visible_steps);
-extern const std::string_view kNoDeviceTrace;  // XProf's error when a device left no trace
+extern const std::string_view kNoDeviceTrace;  // when a device left no trace
 
 // Ours: why there are no steps, or what is odd about them, and what to do.
 std::vector<Notice> StepNotices(const analysis::OpStats& stats, const ToolQuestion& question);

@@ -81,7 +81,7 @@ TEST(InputPipeline, GenericStepsAreSharedOut) {
   EXPECT_EQ(steps.subjects()[1].step, 1);
   EXPECT_EQ(PropertyOf(steps, "steptime_ms_average"), "10.0");
   EXPECT_EQ(PropertyOf(steps, "infeed_time_ms_avg"), "3.0");
-  EXPECT_NE(PropertyOf(steps, "input_conclusion").find("HIGHLY input-bound because 30.0%"),
+  EXPECT_NE(PropertyOf(steps, "input_conclusion").find("Input limits the steps: 30.0 %"),
             std::string::npos);
 }
 
