@@ -4,6 +4,7 @@
 // reason, but for graph_viewer, whose messages reach the client with 500. XProf takes a profile
 // whole or not at all; so do these routes (our own API answers with what can be read).
 #include <algorithm>
+#include <numeric>
 
 #include "src/api/app.h"
 #include "src/api/xprof_answers.h"
@@ -144,8 +145,19 @@ Result<Asked> Understand(const Context& context, const Request& request, Refusal
 
 bool Readable(const Asked& asked) {
   if (asked.session == nullptr) return false;
-  // Modules of graph_viewer come from files of their own; megascale_stats leaves hosts out.
-  if (asked.tool->id == "graph_viewer" || asked.tool->id == "megascale_stats") return true;
+  // Its modules come from files of their own.
+  if (asked.tool->id == "graph_viewer") return true;
+  // These leave out hosts that cannot be read: the one of the whole session, the other of its
+  // choice.
+  std::vector<size_t> any = asked.question.hosts;
+  if (asked.tool->id == "megascale_stats") {
+    any.resize(asked.session->entry().files.size());
+    std::iota(any.begin(), any.end(), size_t{0});
+  }
+  if (asked.tool->id == "megascale_stats" || asked.tool->id == "utilization_viewer") {
+    return std::ranges::any_of(any,
+                               [&](size_t host) { return XprofReads(*asked.session, {host}); });
+  }
   return XprofReads(*asked.session, asked.question.hosts);
 }
 
