@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "src/base/json_writer.h"
 #include "src/hlo/hlo_graph.h"
 #include "src/hlo/hlo_printer.h"
 #include "src/hlo/proto_text.h"
@@ -64,6 +63,12 @@ Result<ToolResult> Graph(const ToolQuestion& question, const ModuleChoice& choic
   return Text(GraphPage(graph), "text/html");
 }
 
+Value ListOf(const std::vector<std::string>& names) {
+  Value list = Value::List();
+  for (const std::string& name : names) list.Add(Value::String(name));
+  return list;
+}
+
 Result<ToolResult> Adjacent(const ToolQuestion& question, const ModuleChoice& choice) {
   const std::string& node = question.options.Text("node_name");
   if (node.empty()) return NodeMissing();
@@ -76,16 +81,13 @@ Result<ToolResult> Adjacent(const ToolQuestion& question, const ModuleChoice& ch
   }
   STROBE_ASSIGN_OR_RETURN(const hlo::Neighbours neighbours,
                           hlo::NeighboursOf(*choice.module, node));
-  JsonWriter json;
-  json.BeginObject();
-  json.Key("consumer_names").BeginArray();
-  for (const std::string& name : neighbours.consumers) json.String(name);
-  json.EndArray();
-  json.Key("operand_names").BeginArray();
-  for (const std::string& name : neighbours.operands) json.String(name);
-  json.EndArray();
-  json.EndObject();
-  return Text(json.TakeText(), "text/plain");
+  ToolResult result;
+  result.shape = ToolResult::Shape::kDocument;
+  result.content_type = "text/plain";
+  result.document = Value::Object();
+  result.document.Set("consumer_names", ListOf(neighbours.consumers));
+  result.document.Set("operand_names", ListOf(neighbours.operands));
+  return result;
 }
 
 Result<ToolResult> HloText(const ToolQuestion& question, const ModuleChoice& choice,

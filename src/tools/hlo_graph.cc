@@ -131,10 +131,27 @@ class GraphDocument {
   const hlo::ModuleCost cost_;
 };
 
+// When nothing is named, the largest module: the one that most questions are about.
+Result<ModuleChoice> NamedOrLargest(const ToolOptions& options, const hlo::ModuleSet& modules,
+                                    const CancelToken& cancel) {
+  const bool named = !options.Text("module_name").empty() || !options.Text("program_id").empty() ||
+                     !options.Text("node_name").empty();
+  if (named || modules.empty()) return ChooseModule(options, modules, true, cancel);
+  const auto largest = std::ranges::max_element(
+      modules.entries(), {},
+      [](const hlo::ModuleSet::Entry& entry) { return entry.hlo_proto.size(); });
+  ModuleChoice choice;
+  choice.key = largest->key;
+  choice.program_id = largest->program_id;
+  STROBE_ASSIGN_OR_RETURN(choice.module,
+                          modules.Module(static_cast<size_t>(largest - modules.entries().begin())));
+  return choice;
+}
+
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
   const ToolOptions& options = question.options;
   STROBE_ASSIGN_OR_RETURN(const ModuleChoice choice,
-                          ChooseModule(options, *input.Modules(), true, cancel));
+                          NamedOrLargest(options, *input.Modules(), cancel));
   if (choice.no_modules) {
     return NotFoundError("HLO_MODULE_UNKNOWN", "The session has no HLO modules.")
         .Hint("Capture with enable_hlo_proto on.");
