@@ -59,15 +59,12 @@ TEST(PercentEncodeTest, EncodesWhatIsNotPlain) {
   EXPECT_EQ(PercentEncode("trace_viewer@ a/b&c=\xc3\xbc"), "trace_viewer%40%20a%2Fb%26c%3D%C3%BC");
 }
 
-constexpr std::string_view kAnswer = R"({"partial": true, "document": null, "text": null,
+constexpr std::string_view kAnswer =
+    R"json({"partial": true, "document": null, "text": null,
   "notices": [{"severity": "warning", "name": "NO_STEPS", "message": "No \u001b[31msteps.", "hint": "Mark."}],
   "tables": [{"id": "ops", "title": "Operations", "properties": {"device": "TPU"}, "row_count": 9,
-    "columns": [{"label": "Op", "type": "string"}, {"label": "Time (us)",
-                           "type" : "number"
-}],
-    "rows": [["a|b", 12.5], ["c", {"value": 31, "text": "0x1f"}], [null, 1e300]]
-}]
-})";
+    "columns": [{"label": "Op", "type": "string"}, {"label": "Time (us)", "type": "number"}],
+    "rows": [["a|b", 12.5], ["c", {"value": 31, "text": "0x1f"}], [null, 1e300]]}]})json";
 
 TEST(ToolTextTest, AlignsTables) {
   const ToolText text = ToolAnswerText(kAnswer, TextStyle::kTable).value();

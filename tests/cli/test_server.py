@@ -239,7 +239,8 @@ def test_strict_headers_on_every_answer(method, path, headers, body, status, sam
         assert answer.headers[name] is not None, name
         assert fits(answer.headers[name]), (name, answer.headers[name])
     assert b"root:" not in answer.body
-    if answer.status >= 400 and method != "HEAD":
+    # XProf's own routes answer in its words, packed, as its readers expect (test_xprof_routes.py).
+    if answer.status >= 400 and method != "HEAD" and not path.startswith("/data?"):
         error = answer.json()["error"]
         assert error["code"] and error["name"] and error["message"]
         assert error["request_id"] == answer.headers["X-Request-Id"]
