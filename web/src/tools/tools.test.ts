@@ -235,5 +235,6 @@ describe('texts from XProf', () => {
   it('lists modules whose names hold commas', () => {
     expect(splitModules('jit_f(12),jit__lambda_(3),NO_ID')).toEqual([{ full: 'jit_f(12)', name: 'jit_f', id: '12' }, { full: 'jit__lambda_(3)', name: 'jit__lambda_', id: '3' }, { full: 'NO_ID', name: 'NO_ID', id: '' }]);
     expect(splitModules('')).toEqual([]);
+    expect(splitModules('NO_MODULE')).toEqual([]);
   });
 });

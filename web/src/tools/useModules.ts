@@ -16,9 +16,12 @@ export function readModuleName(full: string): HloModuleName {
   return match ? { full: full.trim(), name: match[1]!, id: match[2]! } : { full: full.trim(), name: full.trim(), id: '' };
 }
 
+// What XProf's route lists for a session that has none.
+const NO_MODULE = 'NO_MODULE';
+
 // Names may hold commas inside brackets; an id closes each name that has one.
 export function splitModules(text: string): HloModuleName[] {
-  return text.split(/,(?![^(]*\))/).map((one) => one.trim()).filter(Boolean).map(readModuleName);
+  return text.split(/,(?![^(]*\))/).map((one) => one.trim()).filter((one) => one !== '' && one !== NO_MODULE).map(readModuleName);
 }
 
 async function ask(runName: string, signal: AbortSignal): Promise<HloModuleName[]> {
