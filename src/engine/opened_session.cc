@@ -142,12 +142,11 @@ bool SessionState::only_empty_files() const {
 
 // Kept pyramids are worth nothing without kept columns: those are decoded anew, then.
 void SessionState::FindPyramids(HostState* host) {
-  if (!host->from_columns) return;
-  const std::optional<Hash128> content_hash = parts_->columns.KnownHash(host->identity);
-  if (!content_hash) return;
-  auto mapped = storage::OpenMappedFile(parts_->columns.SidePath(*content_hash, kPyramidEnding));
+  if (host->columns == nullptr) return;
+  const Hash128& content_hash = host->columns->content_hash();
+  auto mapped = storage::OpenMappedFile(parts_->columns.SidePath(content_hash, kPyramidEnding));
   if (!mapped.ok()) return;
-  auto file = PyramidFile::Open(*std::move(mapped), *content_hash, host->shift_ps);
+  auto file = PyramidFile::Open(*std::move(mapped), content_hash, host->shift_ps);
   if (file.ok()) {
     host->pyramids = *std::move(file);
   } else {

@@ -22,58 +22,48 @@ using analysis::SafeDivide;
 // XProf's page shows as many of the device and of the host.
 constexpr size_t kMaxOps = 500;
 
-Column Text(std::string_view id, std::string_view label, std::string_view description) {
-  return {.id = std::string(id),
-          .label = std::string(label),
-          .type = ColumnType::kString,
-          .description = std::string(description)};
-}
-
-Column Number(std::string_view id, std::string_view label, std::string_view unit,
-              std::string_view description) {
-  return {.id = std::string(id),
-          .label = std::string(label),
-          .unit = std::string(unit),
-          .description = std::string(description)};
-}
-
 void AddColumns(bool is_gpu, Table* table) {
-  table->AddColumn(Number("rank", "Rank", "count", "Place by self time: devices, then hosts."));
-  table->AddColumn(Text("host_or_device", "Host/device", "Where it ran."));
-  table->AddColumn(Text("type", "Operation Type", "Kind of operation."));
-  table->AddColumn(Text("operation", "Operation Name", "Name in the model."));
-  table->AddColumn(Number("occurrences", "#Occurrences", "count",
-                          "Most executions of any compiled operation that it became."));
-  table->AddColumn(Number("total_time", "Total time (us)", "us", "With operations inside it."));
-  table->AddColumn(Number("avg_time", "Avg. time (us)", "us", "Total time over executions."));
   table->AddColumn(
-      Number("total_self_time", "Total self-time (us)", "us", "Without operations inside it."));
+      NumberColumn("rank", "Rank", "count", "Place by self time: devices, then hosts."));
+  table->AddColumn(TextColumn("host_or_device", "Host/device", "Where it ran."));
+  table->AddColumn(TextColumn("type", "Operation Type", "Kind of operation."));
+  table->AddColumn(TextColumn("operation", "Operation Name", "Name in the model."));
+  table->AddColumn(NumberColumn("occurrences", "#Occurrences", "count",
+                                "Most executions of any compiled operation that it became."));
   table->AddColumn(
-      Number("avg_self_time", "Avg. self-time (us)", "us", "Self time over executions."));
-  table->AddColumn(Number("device_total_self_time_percent", "Total self-time on Device (%)",
-                          "fraction", "Of the time of all devices."));
-  table->AddColumn(Number("device_cumulative_total_self_time_percent",
-                          "Cumulative total-self time on Device (%)", "fraction",
-                          "Together with the device rows above."));
-  table->AddColumn(Number("host_total_self_time_percent", "Total self-time on Host (%)", "fraction",
-                          "Of the time of all host threads."));
-  table->AddColumn(Number("Host_cumulative_total_self_time_percent",
-                          "Cumulative total-self time on Host (%)", "fraction",
-                          "Together with the host rows above."));
-  table->AddColumn(Number("measured_flop_rate", "Normalized FLOP Rate (FLOPs/s)", "GFLOP/s",
-                          "Operations in units of the device's fastest type, over total time."));
-  table->AddColumn(Number("model_flop_rate", "Model FLOP Rate (GFLOP/s)", "GFLOP/s",
-                          "Operations that the model asks for, over total time."));
-  table->AddColumn(Number("measured_memory_bw", "Measured Memory BW (GBytes/Sec)", "GiB/s",
-                          "All bytes read and written, over total time."));
-  table->AddColumn(Number("operational_intensity", "Operational Intensity (FLOPs/Byte)",
-                          "flop/byte", "Operations for each byte moved."));
+      NumberColumn("total_time", "Total time (us)", "us", "With operations inside it."));
+  table->AddColumn(NumberColumn("avg_time", "Avg. time (us)", "us", "Total time over executions."));
+  table->AddColumn(NumberColumn("total_self_time", "Total self-time (us)", "us",
+                                "Without operations inside it."));
+  table->AddColumn(
+      NumberColumn("avg_self_time", "Avg. self-time (us)", "us", "Self time over executions."));
+  table->AddColumn(NumberColumn("device_total_self_time_percent", "Total self-time on Device (%)",
+                                "fraction", "Of the time of all devices."));
+  table->AddColumn(NumberColumn("device_cumulative_total_self_time_percent",
+                                "Cumulative total-self time on Device (%)", "fraction",
+                                "Together with the device rows above."));
+  table->AddColumn(NumberColumn("host_total_self_time_percent", "Total self-time on Host (%)",
+                                "fraction", "Of the time of all host threads."));
+  table->AddColumn(NumberColumn("Host_cumulative_total_self_time_percent",
+                                "Cumulative total-self time on Host (%)", "fraction",
+                                "Together with the host rows above."));
+  table->AddColumn(
+      NumberColumn("measured_flop_rate", "Normalized FLOP Rate (FLOPs/s)", "GFLOP/s",
+                   "Operations in units of the device's fastest type, over total time."));
+  table->AddColumn(NumberColumn("model_flop_rate", "Model FLOP Rate (GFLOP/s)", "GFLOP/s",
+                                "Operations that the model asks for, over total time."));
+  table->AddColumn(NumberColumn("measured_memory_bw", "Measured Memory BW (GBytes/Sec)", "GiB/s",
+                                "All bytes read and written, over total time."));
+  table->AddColumn(NumberColumn("operational_intensity", "Operational Intensity (FLOPs/Byte)",
+                                "flop/byte", "Operations for each byte moved."));
   if (is_gpu) {
-    table->AddColumn(Number("gpu_tensorcore_utilization", "GPU TensorCore utilization", "fraction",
-                            "Time in kernels that use matrix units, of all its kernels."));
+    table->AddColumn(NumberColumn("gpu_tensorcore_utilization", "GPU TensorCore utilization",
+                                  "fraction",
+                                  "Time in kernels that use matrix units, of all its kernels."));
   }
-  table->AddColumn(Text("bound_by", "Bound by", "Resource that it uses most of what there is."));
-  table->AddColumn(Text("eager", "Execution mode", "Eager: op by op; Function: compiled."));
+  table->AddColumn(
+      TextColumn("bound_by", "Bound by", "Resource that it uses most of what there is."));
+  table->AddColumn(TextColumn("eager", "Execution mode", "Eager: op by op; Function: compiled."));
 }
 
 // Share of the time of an op's kernels that is spent in such as use matrix units.

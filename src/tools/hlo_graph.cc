@@ -183,12 +183,6 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   return result;
 }
 
-Applicability Applies(const SessionFacts& facts) {
-  if (facts.has_hlo_modules || facts.has_sidecar_modules) return {};
-  return {false, "The profile has no HLO modules.",
-          "Capture with enable_hlo_proto on, or put *.hlo_proto.pb files beside the profile."};
-}
-
 }  // namespace
 
 ToolDescriptor MakeHloGraphTool() {
@@ -216,7 +210,7 @@ ToolDescriptor MakeHloGraphTool() {
   tool.listed_by_xprof = false;
   tool.stored = false;
   tool.cost = CostClass::kModules;
-  tool.applies = Applies;
+  tool.applies = HaveModules;
   tool.run = Run;
   return tool;
 }

@@ -2,6 +2,7 @@
 
 #include "src/hlo/buffer_assignment.h"
 #include "src/hlo/module_set.h"
+#include "src/tools/module_choice.h"
 
 namespace strobe::tools {
 namespace {
@@ -112,12 +113,6 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   return result;
 }
 
-Applicability Applies(const SessionFacts& facts) {
-  if (facts.has_hlo_modules || facts.has_sidecar_modules) return {};
-  return {false, "The profile has no HLO modules.",
-          "Capture with enable_hlo_proto on, or put *.hlo_proto.pb files beside the profile."};
-}
-
 }  // namespace
 
 ToolDescriptor MakeHloModulesTool() {
@@ -132,7 +127,7 @@ ToolDescriptor MakeHloModulesTool() {
   tool.scope = HostScope::kAllHosts;
   tool.listed_by_xprof = false;
   tool.cost = CostClass::kModules;
-  tool.applies = Applies;
+  tool.applies = HaveModules;
   tool.run = Run;
   return tool;
 }

@@ -15,64 +15,59 @@ using analysis::OpMetricsDb;
 using analysis::OpStats;
 using analysis::SafeDivide;
 
-Column Text(std::string_view id, std::string_view label, std::string_view description) {
-  return {.id = std::string(id),
-          .label = std::string(label),
-          .type = ColumnType::kString,
-          .description = std::string(description)};
-}
-
-Column Number(std::string_view id, std::string_view label, std::string_view unit,
-              std::string_view description) {
-  return {.id = std::string(id),
-          .label = std::string(label),
-          .unit = std::string(unit),
-          .description = std::string(description)};
-}
-
 void AddColumns(Table* table) {
-  table->AddColumn(Number("rank", "Rank", "count", "Place by self time; 0 below another op."));
-  table->AddColumn(Text("program_id", "Program id", "Program that the operation is part of."));
-  table->AddColumn(Text("category", "HLO op category", "What kind of operation it is."));
-  table->AddColumn(Text("hlo_op_name", "HLO op name", "Name within the program."));
   table->AddColumn(
-      Text("hlo_op_expression", "HLO op text", "The operation as the compiler has it."));
-  table->AddColumn(Text("tf_op_name", "Framework op name", "Where in the model it comes from."));
-  table->AddColumn(Number("occurrences", "#Occurrences", "count", "Executions on all cores."));
-  table->AddColumn(Number("total_time", "Total time (us)", "us", "With operations inside it."));
-  table->AddColumn(Number("avg_time", "Avg. time (us)", "us", "Total time over executions."));
+      NumberColumn("rank", "Rank", "count", "Place by self time; 0 below another op."));
   table->AddColumn(
-      Number("total_self_time", "Total self time (us)", "us", "Without operations inside it."));
+      TextColumn("program_id", "Program id", "Program that the operation is part of."));
+  table->AddColumn(TextColumn("category", "HLO op category", "What kind of operation it is."));
+  table->AddColumn(TextColumn("hlo_op_name", "HLO op name", "Name within the program."));
   table->AddColumn(
-      Number("avg_self_time", "Avg. self time (us)", "us", "Self time over executions."));
-  table->AddColumn(Number("total_self_time_percent", "Total self time (%)", "percent",
-                          "Of the time of all cores, idle time included."));
-  table->AddColumn(Number("cumulative_total_self_time_percent", "Cumulative total self time (%)",
-                          "percent", "Together with all rows above."));
-  table->AddColumn(Number("dma_stall_percent", "%time stalled by DMA", "fraction",
-                          "Time it waited for copies."));
-  table->AddColumn(Number("model_flop_rate", "Model GFLOP/s", "GFLOP/s",
-                          "Operations that the model asks for, over total time."));
-  table->AddColumn(Number("normalized_flop_rate", "Normalized GFLOP/s", "GFLOP/s",
-                          "Operations in units of the device's fastest type, over total time."));
-  table->AddColumn(Number("measured_memory_bw", "Measured memory BW (GiB/s)", "GiB/s",
-                          "All bytes read and written, over total time."));
-  table->AddColumn(Number("hbm_bw", "HBM BW (GiB/s)", "GiB/s", "Bytes of main memory."));
-  table->AddColumn(Number("cmem_read_bw", "CMEM Read BW (GiB/s)", "GiB/s", "Bytes read of CMEM."));
+      TextColumn("hlo_op_expression", "HLO op text", "The operation as the compiler has it."));
   table->AddColumn(
-      Number("cmem_write_bw", "CMEM Write BW (GiB/s)", "GiB/s", "Bytes written to CMEM."));
-  table->AddColumn(Number("operational_intensity", "Operational intensity (FLOPS/Byte)",
-                          "flop/byte", "Operations for each byte moved."));
-  table->AddColumn(Text("bound_by", "Bound by", "Resource that it uses most of what there is."));
+      TextColumn("tf_op_name", "Framework op name", "Where in the model it comes from."));
   table->AddColumn(
-      Text("hlo_rematerialization", "Rematerialization", "Computed again to save memory."));
+      NumberColumn("occurrences", "#Occurrences", "count", "Executions on all cores."));
   table->AddColumn(
-      Text("outside_compilation", "Outside Compilation", "Runs on the host, out of the program."));
-  table->AddColumn(Text("autotuned", "Autotuned", "Compiled with tuned settings."));
-  table->AddColumn(Text("source_info", "Source Info", "Line of the model; its stack as a hint."));
-  table->AddColumn(Text("core_type", "TPU core type", "TensorCore or SparseCore."));
-  table->AddColumn(Text("parent_op_name", "Parent op name", "Operation that started it."));
-  table->AddColumn(Number("vdd_energy", "VDD Energy (J)", "joules", "Energy of the core."));
+      NumberColumn("total_time", "Total time (us)", "us", "With operations inside it."));
+  table->AddColumn(NumberColumn("avg_time", "Avg. time (us)", "us", "Total time over executions."));
+  table->AddColumn(NumberColumn("total_self_time", "Total self time (us)", "us",
+                                "Without operations inside it."));
+  table->AddColumn(
+      NumberColumn("avg_self_time", "Avg. self time (us)", "us", "Self time over executions."));
+  table->AddColumn(NumberColumn("total_self_time_percent", "Total self time (%)", "percent",
+                                "Of the time of all cores, idle time included."));
+  table->AddColumn(NumberColumn("cumulative_total_self_time_percent",
+                                "Cumulative total self time (%)", "percent",
+                                "Together with all rows above."));
+  table->AddColumn(NumberColumn("dma_stall_percent", "%time stalled by DMA", "fraction",
+                                "Time it waited for copies."));
+  table->AddColumn(NumberColumn("model_flop_rate", "Model GFLOP/s", "GFLOP/s",
+                                "Operations that the model asks for, over total time."));
+  table->AddColumn(
+      NumberColumn("normalized_flop_rate", "Normalized GFLOP/s", "GFLOP/s",
+                   "Operations in units of the device's fastest type, over total time."));
+  table->AddColumn(NumberColumn("measured_memory_bw", "Measured memory BW (GiB/s)", "GiB/s",
+                                "All bytes read and written, over total time."));
+  table->AddColumn(NumberColumn("hbm_bw", "HBM BW (GiB/s)", "GiB/s", "Bytes of main memory."));
+  table->AddColumn(
+      NumberColumn("cmem_read_bw", "CMEM Read BW (GiB/s)", "GiB/s", "Bytes read of CMEM."));
+  table->AddColumn(
+      NumberColumn("cmem_write_bw", "CMEM Write BW (GiB/s)", "GiB/s", "Bytes written to CMEM."));
+  table->AddColumn(NumberColumn("operational_intensity", "Operational intensity (FLOPS/Byte)",
+                                "flop/byte", "Operations for each byte moved."));
+  table->AddColumn(
+      TextColumn("bound_by", "Bound by", "Resource that it uses most of what there is."));
+  table->AddColumn(
+      TextColumn("hlo_rematerialization", "Rematerialization", "Computed again to save memory."));
+  table->AddColumn(TextColumn("outside_compilation", "Outside Compilation",
+                              "Runs on the host, out of the program."));
+  table->AddColumn(TextColumn("autotuned", "Autotuned", "Compiled with tuned settings."));
+  table->AddColumn(
+      TextColumn("source_info", "Source Info", "Line of the model; its stack as a hint."));
+  table->AddColumn(TextColumn("core_type", "TPU core type", "TensorCore or SparseCore."));
+  table->AddColumn(TextColumn("parent_op_name", "Parent op name", "Operation that started it."));
+  table->AddColumn(NumberColumn("vdd_energy", "VDD Energy (J)", "joules", "Energy of the core."));
 }
 
 // "%fusion.3 = ..." -> "fusion.3".

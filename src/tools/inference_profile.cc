@@ -99,10 +99,6 @@ std::vector<const T*> SortedBy(const std::vector<T>& all, std::string_view label
   return sorted;
 }
 
-Column Text(std::string_view id, std::string_view label) {
-  return {.id = std::string(id), .label = std::string(label), .type = ColumnType::kString};
-}
-
 Column Time(std::string_view id, std::string_view label, std::string_view what) {
   return {.id = std::string(id),
           .label = std::string(label),
@@ -120,14 +116,14 @@ class RequestTable {
       : input_(input), batching_(batching), table_("requests", "Requests of " + model.name) {
     table_.SetProperty("throughput", FixedDigits(model.request_throughput, 1));
     table_.SetProperty("averageLatencyMs", FixedDigits(model.average_latency_us / 1e3, 3));
-    table_.AddColumn(Text("percentile", "Percentile"));
-    table_.AddColumn(Text("request_id", "Request ID"));
+    table_.AddColumn(TextColumn("percentile", "Percentile"));
+    table_.AddColumn(TextColumn("request_id", "Request ID"));
     table_.AddColumn(Time("latency_ms", "Latency", "First to last host event of the request."));
     if (batching_) {
       table_.AddColumn({.id = "batching_request_size", .label = "Request size", .unit = "count"});
       table_.AddColumn(Time("host_batch_formation", "Host batch formation",
                             "From the request's start to the start of its batch."));
-      table_.AddColumn(Text("throughput", "Throughput"));
+      table_.AddColumn(TextColumn("throughput", "Throughput"));
     }
     table_.AddColumn(
         Time("host_preprocessing", "Host preprocess", "Until the first program is executed."));
@@ -138,7 +134,7 @@ class RequestTable {
     table_.AddColumn(Time("host_postprocess", "Host postprocess",
                           "From the last result of the device to the end."));
     table_.AddColumn(Time("idle time", "Idle time", "Time in which nothing is recorded."));
-    table_.AddColumn(Text("trace_viewer_url", "Trace Viewer URL"));
+    table_.AddColumn(TextColumn("trace_viewer_url", "Trace Viewer URL"));
   }
 
   void Add(const InferenceRequest& request, std::string percentile, std::string throughput) {
@@ -217,8 +213,8 @@ void SetBatchingProperties(const InferenceStats& stats, const ModelInference& mo
 Table MakeBatchTable(const ToolInput& input, const InferenceStats& stats,
                      const ModelInference& model, std::string_view sort_column) {
   Table table("batches", "Batches of " + model.name);
-  table.AddColumn(Text("percentile", "Percentile"));
-  table.AddColumn(Text("batch_id", "Batch ID"));
+  table.AddColumn(TextColumn("percentile", "Percentile"));
+  table.AddColumn(TextColumn("batch_id", "Batch ID"));
   table.AddColumn(Time("latency", "Latency", "Length of the batch."));
   table.AddColumn({.id = "padding_amount", .label = "Padding amount", .unit = "count"});
   table.AddColumn(
@@ -230,9 +226,9 @@ Table MakeBatchTable(const ToolInput& input, const InferenceStats& stats,
   table.AddColumn(Time("batching_delay_us", "Batching delay",
                        "From the first request's start to the batch's; milliseconds in spite of "
                        "the column's id."));
-  table.AddColumn(Text("throughput", "Throughput"));
+  table.AddColumn(TextColumn("throughput", "Throughput"));
   table.AddColumn(Time("device_compute", "Device compute", "Runs of XLA modules."));
-  table.AddColumn(Text("trace_viewer_url", "Trace Viewer URL"));
+  table.AddColumn(TextColumn("trace_viewer_url", "Trace Viewer URL"));
   for (const auto& [batch, percentile] :
        Choose(SortedBy(model.batches, sort_column, kBatchColumns))) {
     AddBatchRow(input, *batch, FixedDigits(percentile, 3), "N/A", false, &table);
@@ -256,7 +252,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   Table models("models", "Models");
   models.SetProperty("hasBatching", batching ? "true" : "false");
   models.SetProperty("hasTensorPattern", "false");
-  models.AddColumn(Text("model_name", "Model Name"));
+  models.AddColumn(TextColumn("model_name", "Model Name"));
   for (const ModelInference& model : stats.models) models.AddRow({Cell(model.name)});
   result.tables.push_back(std::move(models));
   for (const ModelInference& model : stats.models) {

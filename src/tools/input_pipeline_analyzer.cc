@@ -13,20 +13,16 @@ namespace {
 using analysis::OpStats;
 using analysis::TpuStepDetails;
 
-Column Text(std::string_view id, std::string_view label) {
-  return {.id = std::string(id), .label = std::string(label), .type = ColumnType::kString};
-}
-
 // One column a step, as XProf's page wants it.
 Table MakeLongestInfeedTable(const InputPipelineAnalysis& analysis, const OpStats& stats) {
   Table table("longest_infeed_cores", "Cores that waited longest for input");
   if (!analysis.is_tpu) return table;
-  table.AddColumn(Text("index", "Index"));
+  table.AddColumn(TextColumn("index", "Index"));
   std::vector<Cell> numbers = {Cell("Step number")};
   std::vector<Cell> cores = {Cell("Core name")};
   for (size_t i = 0; i < analysis.tpu_steps.size(); ++i) {
     const TpuStepDetails& step = analysis.tpu_steps[i];
-    table.AddColumn(Text(std::to_string(i), std::to_string(i)));
+    table.AddColumn(TextColumn(std::to_string(i), std::to_string(i)));
     numbers.emplace_back(std::to_string(step.step_number));
     std::string name = "unknown";
     if (step.longest_infeed_core) {
@@ -44,7 +40,7 @@ Table MakeLongestInfeedTable(const InputPipelineAnalysis& analysis, const OpStat
 
 Table MakeHostOpTable(const InputPipelineAnalysis& analysis) {
   Table table("input_ops", "Input operations of the host");
-  table.AddColumn(Text("opName", "Input Op"));
+  table.AddColumn(TextColumn("opName", "Input Op"));
   table.AddColumn({.id = "count", .label = "Count", .unit = "count", .description = "Executions."});
   table.AddColumn({.id = "timeInMs",
                    .label = "Total Time (in ms)",
@@ -62,7 +58,7 @@ Table MakeHostOpTable(const InputPipelineAnalysis& analysis) {
                    .label = "Total Self Time (as % of total input-processing time)",
                    .unit = "fraction",
                    .description = "Self time over the self time of all input operations."});
-  table.AddColumn(Text("category", "Category"));
+  table.AddColumn(TextColumn("category", "Category"));
   const InputTime& time = analysis.input_time;
   table.SetProperty("enqueue_us", FixedDigits(time.enqueue_us, 3));
   table.SetProperty("demanded_file_read_us", FixedDigits(time.demanded_file_read_us, 3));
@@ -82,7 +78,7 @@ Table MakeHostOpTable(const InputPipelineAnalysis& analysis) {
 
 Table MakeAdviceTable(const ToolQuestion& question) {
   Table table("advice", "Advice");
-  table.AddColumn(Text("link", "link"));
+  table.AddColumn(TextColumn("link", "link"));
   for (std::string& advice : InputAdvice()) {
     table.AddRow({Cell(std::move(advice))});
   }

@@ -256,12 +256,6 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   return result;
 }
 
-Applicability Applies(const SessionFacts& facts) {
-  if (facts.has_hlo_modules || facts.has_sidecar_modules) return {};
-  return {false, "The profile has no HLO modules.",
-          "Capture with enable_hlo_proto on, or put *.hlo_proto.pb files beside the profile."};
-}
-
 }  // namespace
 
 ToolDescriptor MakeMemoryViewerTool() {
@@ -278,7 +272,7 @@ ToolDescriptor MakeMemoryViewerTool() {
                           .description = "Any text: the allocation timeline as a page."});
   tool.scope = HostScope::kAllHosts;
   tool.cost = CostClass::kModules;
-  tool.applies = Applies;
+  tool.applies = HaveModules;
   tool.run = Run;
   return tool;
 }

@@ -20,6 +20,12 @@ std::optional<size_t> ModuleWithNode(const hlo::ModuleSet& modules, std::string_
 
 }  // namespace
 
+Applicability HaveModules(const SessionFacts& facts) {
+  if (facts.has_hlo_modules || facts.has_sidecar_modules) return {};
+  return {false, "The profile has no HLO modules.",
+          "Capture with enable_hlo_proto on, or put *.hlo_proto.pb files beside the profile."};
+}
+
 std::vector<OptionSpec> ModuleOptions() {
   return {{.name = "module_name",
            .description = "The module by its key, as the list of modules names it: jit_f(3)."},

@@ -35,6 +35,9 @@ struct ModuleChoice {
 Result<ModuleChoice> ChooseModule(const ToolOptions& options, const hlo::ModuleSet& modules,
                                   bool by_node, const CancelToken& cancel);
 
+// What all tools on modules apply to: sessions that have some, embedded or in files beside.
+Applicability HaveModules(const SessionFacts& facts);
+
 // The options that ChooseModule reads, without node_name.
 std::vector<OptionSpec> ModuleOptions();
 

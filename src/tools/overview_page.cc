@@ -19,10 +19,6 @@ using analysis::HardwareType;
 using analysis::OpStats;
 using analysis::TpuStepDetails;
 
-Column Text(std::string_view id, std::string_view label) {
-  return {.id = std::string(id), .label = std::string(label), .type = ColumnType::kString};
-}
-
 // Six significant digits, as XProf prints large numbers.
 std::string General(double value) {
   char text[64];
@@ -95,8 +91,8 @@ void AddTopOpColumns(bool is_gpu, Table* table) {
                     .label = "Cumulative time (%)",
                     .unit = "fraction",
                     .description = "That of this and the rows above."});
-  table->AddColumn(Text("category", "Category"));
-  table->AddColumn(Text("operation", "Operation"));
+  table->AddColumn(TextColumn("category", "Category"));
+  table->AddColumn(TextColumn("operation", "Operation"));
   table->AddColumn({.id = "flopRate",
                     .label = is_gpu ? "GFLOPs/Sec" : "Bf16 Normalized Flop Rate(GFLOPs/Sec)",
                     .unit = "GFLOP/s",
@@ -143,7 +139,7 @@ Table MakeRunTable(const OpStats& stats, const ToolQuestion& question) {
   const analysis::RunEnvironment& run = stats.run;
   Table table("run_environment", "Run environment");
   for (const std::string_view id : {"host_id", "command_line", "start_time", "bns_address"}) {
-    table.AddColumn(Text(id, id));
+    table.AddColumn(TextColumn(id, id));
   }
   table.SetProperty("host_count", std::to_string(run.host_count));
   std::string tasks = std::to_string(run.task_count);
@@ -211,7 +207,7 @@ Table MakeRecommendationTable(const OpStats& stats, const InputPipelineAnalysis&
                               const ToolQuestion& question) {
   Table table("recommendation", "Recommendation");
   for (const std::string_view id : {"tip_type", "link", "description"}) {
-    table.AddColumn(Text(id, id));
+    table.AddColumn(TextColumn(id, id));
   }
   const Recommendation made = Recommend(steps, question);
   table.SetProperty("bottleneck", made.bottleneck);
@@ -240,7 +236,7 @@ Table MakeRecommendationTable(const OpStats& stats, const InputPipelineAnalysis&
 
 Table MakeLatencyTable(const InferenceStats& stats) {
   Table table("latency", "Latency of requests");
-  table.AddColumn(Text("percentile", "percentile"));
+  table.AddColumn(TextColumn("percentile", "percentile"));
   const auto add = [&](std::string_view id, std::string_view label, std::string_view what) {
     table.AddColumn({.id = std::string(id),
                      .label = std::string(label),

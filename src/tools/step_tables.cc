@@ -9,23 +9,8 @@ namespace {
 
 using analysis::TpuStepDetails;
 
-Column Text(std::string_view id, std::string_view label, std::string_view description = "") {
-  return {.id = std::string(id),
-          .label = std::string(label),
-          .type = ColumnType::kString,
-          .description = std::string(description)};
-}
-
-Column Number(std::string_view id, std::string_view label, std::string_view unit,
-              std::string_view description) {
-  return {.id = std::string(id),
-          .label = std::string(label),
-          .unit = std::string(unit),
-          .description = std::string(description)};
-}
-
 Column Tooltip() {
-  Column column = Text("tooltip", "tooltip");
+  Column column = TextColumn("tooltip", "tooltip");
   column.properties.emplace_back("role", "tooltip");
   return column;
 }
@@ -53,32 +38,33 @@ std::vector<double> ValuesOf(const std::vector<TpuStepDetails>& steps, Member me
 }
 
 void AddTpuColumns(bool has_sparse_core, Table* table) {
-  table->AddColumn(Text("stepnum", "stepnum"));
-  table->AddColumn(Number("tcComputeTimeMs", "TensorCore compute (in ms)", "ms",
-                          "The step less what its fastest core waited for the host."));
+  table->AddColumn(TextColumn("stepnum", "stepnum"));
+  table->AddColumn(NumberColumn("tcComputeTimeMs", "TensorCore compute (in ms)", "ms",
+                                "The step less what its fastest core waited for the host."));
   if (!has_sparse_core) {
-    table->AddColumn(Number("scv0ComputeTimeMs", "SparseCoreV0 compute (in ms)", "ms",
-                            "Longest wait of a TensorCore for SparseCoreV0."));
-    table->AddColumn(Number("scv0InfeedTimeMs", "SparseCoreV0 input (in ms)", "ms",
-                            "The part of that wait that was input of SparseCoreV0."));
+    table->AddColumn(NumberColumn("scv0ComputeTimeMs", "SparseCoreV0 compute (in ms)", "ms",
+                                  "Longest wait of a TensorCore for SparseCoreV0."));
+    table->AddColumn(NumberColumn("scv0InfeedTimeMs", "SparseCoreV0 input (in ms)", "ms",
+                                  "The part of that wait that was input of SparseCoreV0."));
   }
-  table->AddColumn(Number("tcInfeedTimeMs", "TensorCore input (in ms)", "ms",
-                          "Infeed of the core that waited longest."));
-  table->AddColumn(Number("tcOutfeedTimeMs", "TensorCore output (in ms)", "ms",
-                          "Outfeed, mean over the cores."));
-  table->AddColumn(Number("tcIdleTimeMs", "TensorCore idle (in ms)", "ms",
-                          "Shortest core's step less compute, input and output; not below 0."));
-  table->AddColumn(Number("hostTransferTimeMs", "Host transfer (in ms)", "ms",
-                          "Host send and receive of the core with most of it."));
+  table->AddColumn(NumberColumn("tcInfeedTimeMs", "TensorCore input (in ms)", "ms",
+                                "Infeed of the core that waited longest."));
+  table->AddColumn(NumberColumn("tcOutfeedTimeMs", "TensorCore output (in ms)", "ms",
+                                "Outfeed, mean over the cores."));
+  table->AddColumn(
+      NumberColumn("tcIdleTimeMs", "TensorCore idle (in ms)", "ms",
+                   "Shortest core's step less compute, input and output; not below 0."));
+  table->AddColumn(NumberColumn("hostTransferTimeMs", "Host transfer (in ms)", "ms",
+                                "Host send and receive of the core with most of it."));
   table->AddColumn(Tooltip());
-  table->AddColumn(Number("infeedPercentAverage", "% step time waiting for input data", "percent",
-                          "Infeed over step time, mean over the cores."));
-  Column least = Number("infeedPercentMin", "Infeed percent min", "percent",
-                        "Infeed over step time of the core with least.");
+  table->AddColumn(NumberColumn("infeedPercentAverage", "% step time waiting for input data",
+                                "percent", "Infeed over step time, mean over the cores."));
+  Column least = NumberColumn("infeedPercentMin", "Infeed percent min", "percent",
+                              "Infeed over step time of the core with least.");
   least.properties.emplace_back("role", "interval");
   table->AddColumn(std::move(least));
-  Column most = Number("infeedPercentMax", "Infeed percent max", "percent",
-                       "Infeed over step time of the core with most.");
+  Column most = NumberColumn("infeedPercentMax", "Infeed percent max", "percent",
+                             "Infeed over step time of the core with most.");
   most.properties.emplace_back("role", "interval");
   table->AddColumn(std::move(most));
 }
@@ -149,9 +135,9 @@ Table MakeTpuTable(const InputPipelineAnalysis& analysis) {
 }
 
 void AddGenericColumns(Table* table) {
-  table->AddColumn(Text("stepnum", "Step number"));
+  table->AddColumn(TextColumn("stepnum", "Step number"));
   const auto add = [&](std::string_view id, std::string_view label, std::string_view what) {
-    table->AddColumn(Number(id, label, "ms", what));
+    table->AddColumn(NumberColumn(id, label, "ms", what));
   };
   add("deviceComputeTimeMs", "Device compute", "Kernels of the device.");
   add("deviceToDeviceTimeMs", "Device to device", "Copies between devices, waits for another.");
@@ -247,8 +233,8 @@ Table MakeStepTable(const InputPipelineAnalysis& analysis, const ToolQuestion& q
 
 Table MakeDiagnosticsTable(const DiagnosticTexts& texts) {
   Table table("diagnostics", "Diagnostics");
-  table.AddColumn(Text("severity", "Severity"));
-  table.AddColumn(Text("message", "Message"));
+  table.AddColumn(TextColumn("severity", "Severity"));
+  table.AddColumn(TextColumn("message", "Message"));
   for (const std::string& text : texts.info) table.AddRow({Cell("INFO"), Cell(text)});
   for (const std::string& text : texts.warnings) table.AddRow({Cell("WARNING"), Cell(text)});
   for (const std::string& text : texts.errors) table.AddRow({Cell("ERROR"), Cell(text)});

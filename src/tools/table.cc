@@ -4,6 +4,21 @@
 
 namespace strobe::tools {
 
+Column TextColumn(std::string_view id, std::string_view label, std::string_view description) {
+  return {.id = std::string(id),
+          .label = std::string(label),
+          .type = ColumnType::kString,
+          .description = std::string(description)};
+}
+
+Column NumberColumn(std::string_view id, std::string_view label, std::string_view unit,
+                    std::string_view description) {
+  return {.id = std::string(id),
+          .label = std::string(label),
+          .unit = std::string(unit),
+          .description = std::string(description)};
+}
+
 void Table::AddRow(std::vector<Cell> cells, RowSubject subject) {
   STROBE_CHECK(cells.size() == columns_.size());
   rows_.push_back(std::move(cells));

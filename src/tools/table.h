@@ -2,8 +2,8 @@
 // it is about, so that a reader can go from a total to its rows and from a row to its events.
 //
 //   Table table("ops", "Operations");
-//   table.AddColumn({.id = "self_time_us", .label = "Self time", .type = ColumnType::kNumber, .unit
-//   = "us"}); table.AddRow({Cell(12.5)}, {.hlo_module_id = 7, .op_name = "fusion.3"});
+//   table.AddColumn(NumberColumn("self_time_us", "Self time", "us", "Without what it calls."));
+//   table.AddRow({Cell(12.5)}, {.hlo_module_id = 7, .op_name = "fusion.3"});
 //   table.SetProperty("device_type", "TPU v6 Lite");
 //
 // Ids and labels of columns are XProf's where XProf has the column; the unit is ours and shown by
@@ -34,6 +34,10 @@ struct Column {
   // What the number means and how it is made, for people. May be empty.
   std::string description = {};
 };
+
+Column TextColumn(std::string_view id, std::string_view label, std::string_view description = "");
+Column NumberColumn(std::string_view id, std::string_view label, std::string_view unit,
+                    std::string_view description);
 
 // Empty (null), text, number or truth; `formatted` is XProf's "f", empty when it has none.
 struct Cell {

@@ -93,6 +93,7 @@ Result<std::shared_ptr<ColumnFile>> ColumnFile::Open(
 }
 
 Status ColumnFile::ReadHeader(const Hash128& content_hash, uint64_t source_bytes) {
+  content_hash_ = content_hash;
   const std::string& path = source_->identity().path;
   if (bytes_.size() < sizeof(column_format::kMagic) + sizeof(uint32_t) ||
       std::memcmp(bytes_.data(), column_format::kMagic, sizeof(column_format::kMagic)) != 0 ||

@@ -47,6 +47,7 @@ class ColumnFile : public ColumnProvider {
 
   const StoredLine* Find(size_t plane, size_t line) const override;
   uint64_t line_count() const { return line_count_; }
+  const Hash128& content_hash() const { return content_hash_; }  // of the profile
   // False once somebody cut the file under us: lines checked before then read as zeros now, so what
   // was computed from them must not be used. Ask after computing.
   bool whole() const { return !source_->CutShort(); }
@@ -66,6 +67,7 @@ class ColumnFile : public ColumnProvider {
 
   const std::shared_ptr<const storage::ByteSource> source_;
   const std::string_view bytes_;
+  Hash128 content_hash_;
   uint64_t line_count_ = 0;
   uint64_t directory_offset_ = 0;
   uint64_t skeleton_hash_ = 0;
