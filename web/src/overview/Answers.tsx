@@ -82,7 +82,9 @@ function stepFigure(known: Known): { value: string; unit: string; note: string; 
   return { value: unknown, unit: '', ps: null, note: known.overview?.steps_reason ?? 'the profile marks no steps' };
 }
 
+// A CPU has no duty cycle; the tool says 0 of it.
 function dutyText(page: ToolAnswer | null): string | null {
+  if (tableWithProperty(page, 'device_core_count')?.properties.device_type === 'CPU') return null;
   return tableWithProperty(page, 'device_duty_cycle_percent')?.properties.device_duty_cycle_percent ?? null;
 }
 

@@ -67,8 +67,10 @@ function adviceOf(page: ToolAnswer | null, suggestions: ToolAnswer | null): Advi
   if (!tips || !['host', 'device', 'both'].includes(bottleneck)) return own;
   const wanted = tips.rows.filter((row) => bottleneck === 'both' ? ['host', 'device'].includes(textOf(tips, row, 'tip_type')) : textOf(tips, row, 'tip_type') === bottleneck);
   return [...own, ...wanted.map((row) => {
-    const text = plainWords(textOf(tips, row, 'link'));
-    return { text, page: pageNames.find(([pattern]) => pattern.test(text))?.[1] ?? null };
+    const link = plainWords(textOf(tips, row, 'link'));
+    // A bare tool id says nothing to a reader; what the tool shows stands beside it.
+    const text = /^[a-z_@]+$/.test(link) ? plainWords(textOf(tips, row, 'description')) || link : link;
+    return { text, page: pageNames.find(([pattern]) => pattern.test(link))?.[1] ?? null };
   })];
 }
 
