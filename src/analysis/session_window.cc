@@ -66,11 +66,14 @@ std::optional<TimeWindow> HostWindow(const xplane::ProfileFile& file, bool decod
   return TimeWindow{task->start_ps, task->end_ps};
 }
 
-TimeWindow SessionWindow(const std::vector<HostInput>& hosts, bool decode) {
+TimeWindow SessionWindow(const std::vector<HostInput>& hosts, bool decode,
+                         std::span<const std::optional<TimeWindow>> known) {
   std::optional<TimeWindow> session;
-  for (const HostInput& host : hosts) {
+  for (size_t h = 0; h < hosts.size(); ++h) {
+    const HostInput& host = hosts[h];
     if (host.file == nullptr) continue;
-    if (const auto window = HostWindow(*host.file, decode)) {
+    const bool is_known = h < known.size() && known[h].has_value();
+    if (const auto window = is_known ? known[h] : HostWindow(*host.file, decode)) {
       Extend(&session, {Add(window->start_ps, host.shift_ps), Add(window->end_ps, host.shift_ps)});
     }
   }

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "src/analysis/overview.h"
@@ -31,7 +32,9 @@ std::optional<TimeWindow> LineWindow(const xplane::LineColumns& line);
 // In file time. Looks only at lines that are decoded already unless `decode`.
 std::optional<TimeWindow> HostWindow(const xplane::ProfileFile& file, bool decode);
 
-// In session time; {0, 0} when no host knows.
-TimeWindow SessionWindow(const std::vector<HostInput>& hosts, bool decode);
+// In session time; {0, 0} when no host knows. `known`: windows of hosts, by index, that need not be
+// looked for (HostWindow of a time when all was decoded); it may be shorter than `hosts`.
+TimeWindow SessionWindow(const std::vector<HostInput>& hosts, bool decode,
+                         std::span<const std::optional<TimeWindow>> known = {});
 
 }  // namespace strobe::analysis

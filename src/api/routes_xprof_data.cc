@@ -172,7 +172,7 @@ Result<std::shared_ptr<const ToolResult>> RunOnNothing(const ToolDescriptor& too
   auto modules = std::make_shared<hlo::ModuleSet>();
   modules->Finish();
   tools::SessionInput nothing({.name = "",
-                               .hosts = {{.name = "", .file = file.get()}},
+                               .hosts = {{.name = "", .file = file.get(), .error = {}}},
                                .owners = {file},
                                .modules = std::move(modules)});
   question.hosts = {0};

@@ -14,6 +14,7 @@ namespace strobe::engine {
 namespace {
 
 // Loading gives way to the threads that answer: they take part in what they wait for themselves.
+// One thread more than loaders, so that an asker's pieces need not wait for a long line.
 constexpr int kLoadNiceness = 5;
 
 using xplane::CompletenessState;
@@ -57,8 +58,9 @@ class EngineImpl : public Engine {
                 .disk_max_bytes = options_.result_cache_max_bytes},
             clock)),
         executor_(std::make_unique<Executor>(Executor::Options{
-            .threads = std::max(1, options_.threads), .niceness = kLoadNiceness})) {
+            .threads = std::max(1, options_.threads) + 1, .niceness = kLoadNiceness})) {
     parts_->executor = executor_.get();
+    parts_->loaders = std::max(1, options_.threads);
     parts_->max_prepared_bytes = options_.memory_budget_bytes / 4;
     parts_->xla_dump_directories = options_.xla_dump_directories;
     parts_->make_room = [store = std::weak_ptr<SessionStore>(store_),

@@ -66,6 +66,26 @@ class EngineTest : public ::testing::Test {
     fs::rename(draft, path);
   }
 
+  // Waits for a file that the engine keeps beside the columns.
+  fs::path AwaitKept(const std::string& extension) const {
+    while (true) {
+      for (const auto& entry : fs::recursive_directory_iterator(root_ / "cache")) {
+        if (entry.path().extension() == extension) return entry.path();
+      }
+    }
+  }
+  static void FlipByte(const fs::path& path, int64_t at) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(at);
+    const int byte = file.get();
+    file.seekp(at);
+    file.put(static_cast<char>(byte ^ 0x10));
+  }
+  static std::string ReadAll(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
   // A host with one device line of `events` events of 50 ps every 100 ps, and a thread.
   static std::string Profile(int events, const std::string& op = "fusion.3",
                              uint64_t start_unix_ns = 0) {
@@ -496,26 +516,45 @@ TEST_F(EngineTest, KeptPyramidsAreUsedAndDamagedOnesBuiltAnew) {
   ASSERT_NE(first, nullptr);
   EXPECT_TRUE(first->Lines(kLongWaitMs).complete);
   const std::string tile = **first->Tile(0, 0, 0, 22, 0, {});
-  fs::path kept;
-  while (kept.empty()) {
-    for (const auto& entry : fs::recursive_directory_iterator(root_ / "cache")) {
-      if (entry.path().extension() == ".pyramids") kept = entry.path();
-    }
-  }
+  const fs::path look = AwaitKept(".look");  // it is written last, and would answer instead
+  const fs::path kept = AwaitKept(".pyramids");
   const auto size_bytes = static_cast<int64_t>(fs::file_size(kept));
   for (const int64_t at : {int64_t{-1}, int64_t{3}, int64_t{90}, size_bytes / 2, size_bytes - 3}) {
-    if (at >= 0) {
-      std::fstream file(kept, std::ios::in | std::ios::out | std::ios::binary);
-      file.seekg(at);
-      const int byte = file.get();
-      file.seekp(at);
-      file.put(static_cast<char>(byte ^ 0x10));
-    }
+    if (at >= 0) FlipByte(kept, at);
+    fs::remove(look);
     Start();
     const auto again = MustOpen(OnlyId());
     ASSERT_NE(again, nullptr);
     EXPECT_EQ(engine_->stats().column_file_hits, 1u);
     EXPECT_EQ(**again->Tile(0, 0, 0, 22, 0, {}), tile) << "byte " << at << " differs";
+  }
+}
+
+TEST_F(EngineTest, FirstLookAnswersAtOnceAndDamageIsMadeAnew) {
+  Write("s1", "host0", Profile(60'000));
+  Start();
+  const auto first = MustOpen(OnlyId());
+  ASSERT_NE(first, nullptr);
+  const LineTree whole = first->Lines(kLongWaitMs);
+  ASSERT_TRUE(whole.complete);
+  int level = timeline::kMinTileLevel;
+  while ((int64_t{1} << level) <= whole.window_end_ps) ++level;
+  const std::string tile = **first->Tile(0, 0, 0, level, 0, {});
+  const fs::path look = AwaitKept(".look");
+  const auto size_bytes = static_cast<int64_t>(fs::file_size(look));
+  const std::string whole_file = ReadAll(look);
+  for (int64_t at = -1; at < size_bytes; at += at < 0 ? 1 : std::max<int64_t>(1, size_bytes / 40)) {
+    std::ofstream(look, std::ios::binary) << whole_file;
+    if (at >= 0) FlipByte(look, at);
+    Start();
+    const auto again = MustOpen(OnlyId());
+    ASSERT_NE(again, nullptr);
+    const LineTree tree = again->Lines(at < 0 ? 0 : kLongWaitMs);
+    EXPECT_TRUE(tree.complete) << "byte " << at;
+    EXPECT_EQ(tree.window_start_ps, whole.window_start_ps);
+    EXPECT_EQ(tree.window_end_ps, whole.window_end_ps);
+    EXPECT_EQ(tree.hosts[0].planes[0].event_count, whole.hosts[0].planes[0].event_count);
+    EXPECT_EQ(**again->Tile(0, 0, 0, level, 0, {}), tile) << "byte " << at << " differs";
   }
 }
 

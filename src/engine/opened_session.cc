@@ -12,6 +12,10 @@ namespace {
 
 using analysis::PlaneKind;
 
+// The coarsest level at which one tile holds the session, and the two below: what a screen of 500
+// to 4,000 pixels and the small map ask for.
+constexpr int kFirstLookLevels = 3;
+
 // What the reader says of a file of 0 bytes.
 constexpr std::string_view kEmptyFile = "XPLANE_EMPTY";
 
@@ -35,6 +39,17 @@ Status OfStoredFile(const Status& error) {
 }
 
 constexpr std::string_view kPyramidEnding = xplane::ColumnCache::kSideEndings[0];
+constexpr std::string_view kFirstLookEnding = xplane::ColumnCache::kSideEndings[1];
+
+LineFacts FactsOf(uint32_t plane, uint32_t line, const xplane::LineColumns& columns) {
+  return {.plane = plane,
+          .line = line,
+          .event_count = columns.event_count(),
+          .row_count = static_cast<uint32_t>(columns.timed_rows().size()),
+          .window = analysis::LineWindow(columns),
+          .display_id = columns.display_id,
+          .display_name = std::string(columns.display_name)};
+}
 
 int64_t ToSession(int64_t file_ps, int64_t shift_ps) {
   int64_t sum = 0;
@@ -117,7 +132,7 @@ void SessionState::Arrange() {
     HostState& host = hosts_[h];
     if (host.profile == nullptr) continue;
     host.shift_ps = clock.shift_ps[h];
-    FindPyramids(&host);
+    FindKept(&host);
     total_bytes_ += host.profile->source().bytes().size();
     const std::vector<xplane::Plane>& planes = host.profile->planes();
     host.views.resize(planes.size());
@@ -132,6 +147,18 @@ void SessionState::Arrange() {
       host.views[p] = std::move(view);
     }
   }
+  for (const HostState& host : hosts_) {
+    known_windows_.push_back(host.first_look != nullptr ? host.first_look->window()
+                                                        : std::optional<analysis::TimeWindow>());
+  }
+  all_known_ = EveryLineIsKnown();
+}
+
+bool SessionState::EveryLineIsKnown() const {
+  return std::ranges::all_of(load_order_, [this](const LineSlot& slot) {
+    const std::shared_ptr<const FirstLook>& look = hosts_[slot.host].first_look;
+    return look != nullptr && look->Line(slot.plane, slot.line) != nullptr;
+  });
 }
 
 bool SessionState::only_empty_files() const {
@@ -140,19 +167,23 @@ bool SessionState::only_empty_files() const {
   });
 }
 
-// Kept pyramids are worth nothing without kept columns: those are decoded anew, then.
-void SessionState::FindPyramids(HostState* host) {
+// What was kept is worth nothing without kept columns: those are decoded anew, then.
+void SessionState::FindKept(HostState* host) {
   if (host->columns == nullptr) return;
   const Hash128& content_hash = host->columns->content_hash();
-  auto mapped = storage::OpenMappedFile(parts_->columns.SidePath(content_hash, kPyramidEnding));
-  if (!mapped.ok()) return;
-  auto file = PyramidFile::Open(*std::move(mapped), content_hash, host->shift_ps);
-  if (file.ok()) {
-    host->pyramids = *std::move(file);
-  } else {
-    LogInfo("engine.pyramids_ignored",
-            {{"file", host->file.path}, {"reason", file.status().ToString()}});
-  }
+  const auto open = [&]<typename File>(std::string_view ending, std::shared_ptr<const File>* kept) {
+    auto mapped = storage::OpenMappedFile(parts_->columns.SidePath(content_hash, ending));
+    if (!mapped.ok()) return;
+    auto file = File::Open(*std::move(mapped), content_hash, host->shift_ps);
+    if (file.ok()) {
+      *kept = *std::move(file);
+    } else {
+      LogInfo("engine.kept_file_ignored",
+              {{"file", host->file.path}, {"reason", file.status().ToString()}});
+    }
+  };
+  open(kPyramidEnding, &host->pyramids);
+  open(kFirstLookEnding, &host->first_look);
 }
 
 // For the next time. Builds what nobody has looked at yet.
@@ -172,6 +203,45 @@ Status SessionState::KeepPyramids(const HostState& host, const CancelToken& canc
     }
   }
   return std::move(writer).Commit();
+}
+
+// For the next time, too: facts of every line, and the tiles of the whole session at the levels
+// that a screen asks for first. Called with everything decoded.
+Status SessionState::KeepFirstLook(uint32_t h, const CancelToken& cancel) {
+  const HostState& host = hosts_[h];
+  const std::optional<Hash128> content_hash = parts_->columns.KnownHash(host.identity);
+  if (!content_hash) return OkStatus();
+  FirstLookWriter writer(*content_hash, host.shift_ps,
+                         analysis::HostWindow(*host.profile, /*decode=*/false));
+  for (const uint32_t p : host.planes) {
+    for (const uint32_t l : host.views[p]->order) {
+      writer.AddLine(FactsOf(p, l, host.profile->Line(p, l)));
+    }
+  }
+  const analysis::TimeWindow window = Window();
+  int whole_level = timeline::kMinTileLevel;
+  while (whole_level < timeline::kMaxTileLevel &&
+         (window.end_ps - window.start_ps) >> whole_level > 0) {
+    ++whole_level;
+  }
+  bool fits = true;
+  for (int level = whole_level;
+       fits && level > whole_level - kFirstLookLevels && level >= timeline::kMinTileLevel;
+       --level) {
+    for (const uint32_t p : host.planes) {
+      const auto chunks = static_cast<uint32_t>(
+          (host.views[p]->order.size() + timeline::kLinesPerChunk - 1) / timeline::kLinesPerChunk);
+      for (uint32_t chunk = 0; fits && chunk < chunks; ++chunk) {
+        for (int64_t i = window.start_ps >> level; fits && i <= window.end_ps >> level; ++i) {
+          STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const std::string> tile,
+                                  EncodeChunk(h, p, chunk, level, i, cancel));
+          fits = writer.AddTile({.plane = p, .chunk = chunk, .level = level, .index = i}, *tile);
+        }
+      }
+    }
+  }
+  STROBE_RETURN_IF_ERROR(CheckColumns());
+  return std::move(writer).Commit(parts_->columns.SidePath(*content_hash, kFirstLookEnding));
 }
 
 std::optional<Status> SessionState::failure() const {
@@ -194,32 +264,52 @@ uint64_t SessionState::resident_bytes() const {
 }
 
 void SessionState::StartLoading() {
+  loaders_left_ = parts_->loaders;
+  for (int i = 0; i < parts_->loaders; ++i) QueueLoader();
+}
+
+void SessionState::QueueLoader() {
   const std::weak_ptr<SessionState> weak = weak_from_this();
   const Status queued = parts_->executor->Submit(Executor::Priority::kBackground, [weak] {
     if (const std::shared_ptr<SessionState> state = weak.lock()) state->LoadSome();
   });
   // Lines are decoded when asked for all the same.
-  if (!queued.ok()) FinishLoading(/*whole=*/false);
+  if (!queued.ok()) LeaveLoading(/*whole=*/false);
 }
 
-// One turn of the background work; the next one queues behind what others want.
+// The last loader to leave finishes.
+void SessionState::LeaveLoading(bool whole) {
+  if (!whole) load_broken_off_ = true;
+  if (loaders_left_.fetch_sub(1) == 1) FinishLoading(!load_broken_off_);
+}
+
+bool SessionState::Claim(const HostState& host, uint32_t plane, uint32_t line) const {
+  return !host.views[plane]->pyramids[line].claimed.exchange(true);
+}
+
+// One turn of the background work; the next one queues behind what others want. Two rounds: lines
+// that nobody works at, then all, which waits for those that were left out.
 void SessionState::LoadSome() {
   uint64_t turn_bytes = 0;
   while (turn_bytes < kBytesPerTurn) {
-    if (stop_loading_.cancelled()) return FinishLoading(/*whole=*/false);
+    if (stop_loading_.cancelled()) return LeaveLoading(/*whole=*/false);
     const size_t next = next_to_load_.fetch_add(1);
-    if (next >= load_order_.size()) return FinishLoading(/*whole=*/true);
-    const LineSlot& slot = load_order_[next];
-    hosts_[slot.host].profile->Line(slot.plane, slot.line);
+    const bool first_round = next < load_order_.size();
+    if (next >= 2 * load_order_.size()) return LeaveLoading(/*whole=*/true);
+    const LineSlot& slot = load_order_[next % load_order_.size()];
+    const HostState& host = hosts_[slot.host];
+    if (first_round && !Claim(host, slot.plane, slot.line)) continue;
+    Pyramids(host, slot.plane, slot.line);
+    if (!first_round) continue;
     turn_bytes += BytesOf(slot);
     loaded_bytes_ += BytesOf(slot);
   }
   if (!parts_->make_room()) {
     LogWarning("engine.over_budget",
                {{"session", entry_.id}, {"resident_bytes", resident_bytes()}});
-    return FinishLoading(/*whole=*/false);
+    return LeaveLoading(/*whole=*/false);
   }
-  StartLoading();
+  QueueLoader();
 }
 
 uint64_t SessionState::BytesOf(const LineSlot& slot) const {
@@ -247,11 +337,13 @@ void SessionState::FinishLoading(bool whole) {
 // Nobody waits for either; the cache logs its own trouble.
 void SessionState::KeepAndJudge() {
   const CancelToken cancel = stop_loading_.token();
-  for (const HostState& host : hosts_) {
+  for (uint32_t h = 0; h < hosts_.size(); ++h) {
+    const HostState& host = hosts_[h];
     if (host.profile == nullptr || cancel.cancelled()) continue;
     Status kept;
     if (!host.from_columns) kept = parts_->columns.Store(host.identity, *host.profile, cancel);
     if (kept.ok() && host.pyramids == nullptr) kept = KeepPyramids(host, cancel);
+    if (kept.ok() && host.first_look == nullptr) kept = KeepFirstLook(h, cancel);
     if (!kept.ok()) {
       LogDebug("engine.not_kept", {{"file", host.file.path}, {"reason", kept.ToString()}});
     }
@@ -339,15 +431,16 @@ std::vector<analysis::HostInput> SessionState::hosts() const {
 }
 
 analysis::TimeWindow SessionState::Window() const {
-  return analysis::SessionWindow(hosts(), /*decode=*/false);
+  return analysis::SessionWindow(hosts(), /*decode=*/false, known_windows_);
 }
 
 LineTree SessionState::Lines(int64_t wait_ms) {
   LineTree tree;
   {
     std::unique_lock lock(load_mutex_);
-    loaded_.wait_for(lock, std::chrono::milliseconds(wait_ms), [this] { return loading_done_; });
-    tree.complete = loading_done_;
+    const auto known = [this] { return loading_done_ || all_known_; };
+    loaded_.wait_for(lock, std::chrono::milliseconds(wait_ms), known);
+    tree.complete = known();
   }
   for (uint32_t h = 0; h < hosts_.size(); ++h) tree.hosts.push_back(DescribeHost(h));
   const analysis::TimeWindow window = Window();
@@ -394,15 +487,21 @@ LineInfo SessionState::DescribeLine(const HostState& host, uint32_t p, uint32_t 
   info.thread_id = line.display_id != 0 ? line.display_id : line.id;
   info.kind = analysis::ClassifyLine(analysis::ClassifyPlane(plane.name), line.name);
   info.derived = analysis::IsDerivedLine(plane, line);
-  if (!host.profile->LineDecoded(p, l)) return info;
-  const xplane::LineColumns& columns = host.profile->Line(p, l);
-  if (!columns.display_name.empty()) info.display_name = columns.display_name;
-  if (columns.display_id != 0) info.thread_id = columns.display_id;
-  info.row_count = static_cast<uint32_t>(columns.timed_rows().size());
-  info.event_count = columns.event_count();
-  if (const auto window = analysis::LineWindow(columns)) {
-    info.start_ps = ToSession(window->start_ps, host.shift_ps);
-    info.end_ps = ToSession(window->end_ps, host.shift_ps);
+  LineFacts facts;
+  if (const LineFacts* kept = host.first_look ? host.first_look->Line(p, l) : nullptr) {
+    facts = *kept;
+  } else if (host.profile->LineDecoded(p, l)) {
+    facts = FactsOf(p, l, host.profile->Line(p, l));
+  } else {
+    return info;
+  }
+  if (!facts.display_name.empty()) info.display_name = facts.display_name;
+  if (facts.display_id != 0) info.thread_id = facts.display_id;
+  info.row_count = facts.row_count;
+  info.event_count = facts.event_count;
+  if (facts.window) {
+    info.start_ps = ToSession(facts.window->start_ps, host.shift_ps);
+    info.end_ps = ToSession(facts.window->end_ps, host.shift_ps);
   }
   return info;
 }

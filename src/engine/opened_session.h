@@ -18,6 +18,7 @@
 #include "src/analysis/session_window.h"
 #include "src/base/executor.h"
 #include "src/engine/engine.h"
+#include "src/engine/first_look.h"
 #include "src/engine/pyramid_file.h"
 #include "src/engine/session_index.h"
 #include "src/engine/single_flight.h"
@@ -52,11 +53,13 @@ struct EngineParts {
   // Called when a session has grown; evicts others. False when the budget is spent all the same.
   std::function<bool()> make_room = [] { return true; };
   Executor* executor = nullptr;  // the engine's; nullptr once it is gone
+  int loaders = 1;               // background tasks that decode one session side by side
 };
 
 // The pyramids of one line, made when first needed.
 struct LinePyramids {
   std::once_flag once;
+  std::atomic<bool> claimed{false};  // somebody decodes the line or has done so
   std::atomic<bool> ready{false};
   std::vector<timeline::RowPyramid> rows;
 };
@@ -130,6 +133,7 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
     bool from_columns = false;                          // nothing new to write to the cache
     std::shared_ptr<const xplane::ColumnFile> columns;  // when from_columns
     std::shared_ptr<const PyramidFile> pyramids;        // kept ones; nullptr: none
+    std::shared_ptr<const FirstLook> first_look;        // likewise
     int64_t shift_ps = 0;
     std::string content_hash;                       // guarded by answers_mutex_; empty: not known
     std::vector<uint32_t> planes;                   // in display order
@@ -143,9 +147,16 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
 
   void OpenHost(HostState* host, const IndexedFile& file, const std::string& scratch_directory);
   void Arrange();
-  void FindPyramids(HostState* host);
+  void FindKept(HostState* host);
   Status KeepPyramids(const HostState& host, const CancelToken& cancel);
+  Status KeepFirstLook(uint32_t host, const CancelToken& cancel);
+  bool EveryLineIsKnown() const;
+  // True for the first to ask: the line is theirs to decode. Others do better to take another one
+  // first than to wait for it.
+  bool Claim(const HostState& host, uint32_t plane, uint32_t line) const;
+  void QueueLoader();
   void LoadSome();
+  void LeaveLoading(bool whole);
   void FinishLoading(bool whole);
   void KeepAndJudge();
   uint64_t BytesOf(const LineSlot& slot) const;
@@ -189,10 +200,14 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   std::optional<int64_t> origin_unix_ns_;
   std::vector<HostState> hosts_;  // fixed once opened
   std::vector<LineSlot> load_order_;
+  std::vector<std::optional<analysis::TimeWindow>> known_windows_;  // by host, from first looks
+  bool all_known_ = false;  // first looks tell of every line, so nobody need wait for decoding
 
   CancelSource stop_loading_;
-  std::atomic<size_t> next_to_load_{0};
+  std::atomic<size_t> next_to_load_{0};  // from the size of load_order_ on: its second round
   std::atomic<uint64_t> loaded_bytes_{0};
+  std::atomic<int> loaders_left_{0};
+  std::atomic<bool> load_broken_off_{false};
   std::atomic<uint64_t> pyramid_bytes_{0};
   uint64_t total_bytes_ = 0;
   mutable std::mutex load_mutex_;

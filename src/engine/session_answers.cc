@@ -40,12 +40,15 @@ Status SessionState::DecodeAll(const CancelToken& cancel) {
     std::lock_guard lock(load_mutex_);
     if (loaded_whole_) return cancel.Check();
   }
-  ParallelFor(parts_->executor, Executor::Priority::kInteractive, load_order_.size(),
-              [&](size_t i) {
-                if (cancel.cancelled()) return;
-                const LineSlot& slot = load_order_[i];
-                hosts_[slot.host].profile->Line(slot.plane, slot.line);
-              });
+  // Round two waits for the lines that others were at in round one.
+  const size_t count = load_order_.size();
+  ParallelFor(parts_->executor, Executor::Priority::kInteractive, 2 * count, [&](size_t i) {
+    if (cancel.cancelled()) return;
+    const LineSlot& slot = load_order_[i % count];
+    const HostState& host = hosts_[slot.host];
+    if (i < count && !Claim(host, slot.plane, slot.line)) return;
+    host.profile->Line(slot.plane, slot.line);
+  });
   STROBE_RETURN_IF_ERROR(cancel.Check());
   parts_->make_room();
   return OkStatus();
@@ -142,6 +145,10 @@ Result<std::shared_ptr<const std::string>> SessionState::EncodeChunk(uint32_t h,
                                                                      const CancelToken& cancel) {
   STROBE_RETURN_IF_ERROR(CheckHost(h));
   const HostState& host = hosts_[h];
+  if (host.first_look != nullptr) {
+    auto kept = host.first_look->Tile({.plane = p, .chunk = chunk, .level = level, .index = index});
+    if (kept != nullptr) return kept;
+  }
   const size_t first = size_t{chunk} * timeline::kLinesPerChunk;
   const bool known = p < host.views.size() && host.views[p] != nullptr &&
                      (first < host.views[p]->order.size() || first == 0);
@@ -158,7 +165,9 @@ Result<std::shared_ptr<const std::string>> SessionState::EncodeChunk(uint32_t h,
     if (!host.views[p]->pyramids[order[first + i]].ready) cold.push_back(order[first + i]);
   }
   ParallelFor(parts_->executor, Executor::Priority::kInteractive, cold.size(), [&](size_t i) {
-    if (!cancel.cancelled()) Pyramids(host, p, cold[i]);
+    if (cancel.cancelled()) return;
+    Claim(host, p, cold[i]);
+    Pyramids(host, p, cold[i]);
   });
   STROBE_RETURN_IF_ERROR(cancel.Check());
 
@@ -214,7 +223,6 @@ std::span<const timeline::RowPyramid> SessionState::Pyramids(const HostState& ho
                                                              uint32_t line) {
   LinePyramids& pyramids = host.views[plane]->pyramids[line];
   std::call_once(pyramids.once, [&] {
-    const xplane::LineColumns& columns = host.profile->Line(plane, line);
     uint64_t bytes = 0;
     pyramids.rows = MakePyramids(host, plane, line);
     for (const timeline::RowPyramid& row : pyramids.rows) {

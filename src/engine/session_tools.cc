@@ -169,9 +169,13 @@ Status SessionState::DecodeHosts(const std::vector<size_t>& hosts, const CancelT
   for (const LineSlot& slot : load_order_) {
     if (std::ranges::find(hosts, size_t{slot.host}) != hosts.end()) slots.push_back(&slot);
   }
-  ParallelFor(parts_->executor, Executor::Priority::kInteractive, slots.size(), [&](size_t i) {
+  // Round two waits for the lines that others were at in round one.
+  const size_t count = slots.size();
+  ParallelFor(parts_->executor, Executor::Priority::kInteractive, 2 * count, [&](size_t i) {
     if (cancel.cancelled()) return;
-    hosts_[slots[i]->host].profile->Line(slots[i]->plane, slots[i]->line);
+    const LineSlot& slot = *slots[i % count];
+    if (i < count && !Claim(hosts_[slot.host], slot.plane, slot.line)) return;
+    hosts_[slot.host].profile->Line(slot.plane, slot.line);
   });
   STROBE_RETURN_IF_ERROR(cancel.Check());
   parts_->make_room();
@@ -204,8 +208,8 @@ SingleFlight<tools::ToolResult>::Answer SessionState::ComputeTool(
   const bool is_trace =
       result->shape == tools::ToolResult::Shape::kTrace || result->trace != nullptr;
   if (tool.stored && !is_trace) {
-    parts_->results.Insert(
-        key, result, result->partial ? ToolCache::Keep::kInMemory : ToolCache::Keep::kOnDisk);
+    parts_->results.Insert(key, result,
+                           result->partial ? ToolCache::Keep::kInMemory : ToolCache::Keep::kOnDisk);
   }
   parts_->make_room();
   return result;

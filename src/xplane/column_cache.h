@@ -57,7 +57,7 @@ class ColumnCache {
   static constexpr int64_t kYoungFileNs = 2'000'000'000;
   // Each is 4 KiB on disk at most.
   static constexpr size_t kMaxIdentities = 200'000;
-  static constexpr std::string_view kSideEndings[] = {".pyramids"};
+  static constexpr std::string_view kSideEndings[] = {".pyramids", ".look"};
 
   ColumnCache(Options options, const Clock& clock);
 
