@@ -6,8 +6,10 @@
 
 #include "src/api/app.h"
 #include "src/base/log.h"
+#include "src/cli/agent_command.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
+#include "src/tools/agent_tools.h"
 #include "src/tools/registry.h"
 
 namespace strobe::cli {
@@ -172,13 +174,16 @@ void AddTools(CLI::App& app, ToolsOptions& options, Action& action) {
   command->callback([&] { action = [&options] { return RunTools(options); }; });
 }
 
-// "--group_by" and "--group-by"; an option of the tool that is called as one of ours only as
-// --option name=value.
-void AddToolOption(CLI::App& command, const tools::OptionSpec& spec, ToolCommandOptions& options) {
-  std::string names = "--" + spec.name;
-  std::string dashed = spec.name;
+// "--group_by" and "--group-by".
+std::string OptionNames(const std::string& name) {
+  std::string dashed = name;
   std::replace(dashed.begin(), dashed.end(), '_', '-');
-  if (dashed != spec.name) names += ",--" + dashed;
+  return dashed == name ? "--" + name : "--" + name + ",--" + dashed;
+}
+
+// An option of the tool that is called as one of ours is given only as --option name=value.
+void AddToolOption(CLI::App& command, const tools::OptionSpec& spec, ToolCommandOptions& options) {
+  const std::string names = OptionNames(spec.name);
   if (command.get_option_no_throw("--" + spec.name) != nullptr) return;
   std::string help = spec.description;
   if (!spec.choices.empty()) {
@@ -237,6 +242,48 @@ void AddOneTool(CLI::App& app, const tools::ToolDescriptor& tool, ToolCommandOpt
   command->callback([&options, &action, id = tool.id] {
     options.tool = id;
     action = [&options] { return RunTool(options); };
+  });
+}
+
+std::string Upper(std::string text) {
+  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
+}
+
+// The tools for agents take the options of XProf's command line and no others of ours, whose names
+// would stand in their way.
+void AddAgentTool(CLI::App& app, const tools::ToolDescriptor& tool, AgentCommandOptions& options,
+                  Action& action) {
+  CLI::App* command = app.add_subcommand(tool.id, tool.question)->group("Tools for agents");
+  for (const std::string& alias : tool.aliases) command->alias(alias);
+  command->add_option("SESSION,--session_id,--session_dir,--session_path,--source", options.place,
+                      "Log or run directory, profile file, run of --logdir, or "
+                      "http://HOST:PORT/RUN");
+  if (tool.id == "diff_sessions") {
+    command->add_option("--baseline_session_id", options.place, "The session before");
+    command->add_option("OPTIMIZED,--optimized_session_id", options.second, "The session after");
+  }
+  command->add_option("--logdir", options.logdir, "Log directory; its newest run by default");
+  command->add_option("--host,--hosts", options.hosts, "Only these hosts")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_flag("--bypass_cache", options.bypass_cache, "Accepted; nothing is stored");
+  command->add_flag("--as-xprof,--as_xprof", options.as_xprof, "XProf's numbers where ours differ");
+  for (const tools::OptionSpec& spec : tool.options) {
+    // What the question is about may stand behind the session, without its name.
+    const bool positional = spec.name == "query" || spec.name == "instruction_name";
+    CLI::Option* option = command->add_option_function<std::string>(
+        (positional ? Upper(spec.name) + "," : "") + OptionNames(spec.name),
+        [&options, name = spec.name](const std::string& value) {
+          options.tool_options[name] = value;
+        },
+        spec.description);
+    // A truth may stand alone: "--include_summary".
+    if (spec.type == tools::OptionType::kBoolean) option->expected(0, 1)->default_str("true");
+  }
+  command->callback([&options, &action, id = tool.id] {
+    options.tool = id;
+    action = [&options] { return RunAgentTool(options); };
   });
 }
 
@@ -311,6 +358,7 @@ int RunStrobe(int argc, char** argv) {
   CaptureOptions capture;
   ToolsOptions tools_options;
   ToolCommandOptions tool;
+  AgentCommandOptions agent_tool;
   std::string help_topic;
   AddServe(app, serve, action);
   AddList(app, list, action);
@@ -319,7 +367,11 @@ int RunStrobe(int argc, char** argv) {
   AddCapture(app, capture, action);
   AddTools(app, tools_options, action);
   for (const tools::ToolDescriptor& entry : tools::AllTools()) {
-    if (entry.listed) AddOneTool(app, entry, tool, action);
+    if (entry.listed) {
+      AddOneTool(app, entry, tool, action);
+    } else if (tools::IsAgentTool(entry.id)) {
+      AddAgentTool(app, entry, agent_tool, action);
+    }
   }
   AddSmall(app, action);
   AddHelp(app, help_topic, action);

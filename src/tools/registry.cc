@@ -1,5 +1,6 @@
 #include "src/tools/registry.h"
 
+#include "src/tools/agent_tools.h"
 #include "src/tools/framework_op_stats.h"
 #include "src/tools/graph_viewer.h"
 #include "src/tools/hlo_graph.h"
@@ -47,6 +48,7 @@ std::vector<ToolDescriptor> MakeAll() {
   tools.push_back(MakeUtilizationViewerTool());
   tools.push_back(MakeHloGraphTool());
   tools.push_back(MakeHloModulesTool());
+  AddAgentTools(&tools);
   return tools;
 }
 

@@ -1,0 +1,32 @@
+// Questions in SQL to the events of a session, and the events as a database file.
+//
+//   query_events_db   one SELECT over the table `Events`; without a query: what columns there are
+//   create_events_db  an SQLite file with the table `Events`, for other programs
+//
+//   strobe query_events_db RUN "SELECT line, count(*), sum(self_time_ps) FROM Events GROUP BY line"
+//
+// The table is not copied: SQLite reads the decoded columns of the profile through event_rows.h, a
+// row at a time and only the cells that the question names. Nothing but reading is allowed: one
+// statement, no other table, no file, no PRAGMA.
+//
+// Cost: 0.2-1 us an event and cell; a file of all events 2-5 us an event. Limits, each named in
+// the error or told in the answer: kMaxSqlBytes, kMaxSqlSteps, kMaxListedRecords rows,
+// kMaxSqlAnswerBytes, kMaxEventsFileBytes. Errors: SQL_INVALID, SQL_NOT_READ_ONLY, SQL_TOO_LONG,
+// SQL_LIMIT_STEPS, EVENTS_DB_TOO_LARGE, EVENTS_LIMIT, CANCELLED.
+#pragma once
+
+#include "src/tools/agent_common.h"
+
+namespace strobe::tools {
+
+inline constexpr size_t kMaxSqlBytes = 100'000;
+// Instructions of SQLite's machine, 20-50 ns each: half a minute.
+inline constexpr int64_t kMaxSqlSteps = 1'000'000'000;
+inline constexpr uint64_t kMaxSqlAnswerBytes = 64 * 1024 * 1024;
+// The file is made in memory, because a tool writes none.
+inline constexpr uint64_t kMaxEventsFileBytes = 1024 * 1024 * 1024;
+
+ToolDescriptor MakeQueryEventsDbTool();
+ToolDescriptor MakeCreateEventsDbTool();
+
+}  // namespace strobe::tools
