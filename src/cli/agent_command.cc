@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "src/cli/agent_files.h"
 #include "src/cli/api_client.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
@@ -40,24 +41,11 @@ Failure FailureOf(const Status& error) {
     case StatusCode::kOutOfRange:
     case StatusCode::kFailedPrecondition:
     case StatusCode::kResourceExhausted:
+    case StatusCode::kAlreadyExists:
       return kInvalid;
     default:
       return kInternal;
   }
-}
-
-int ReportFailure(const Status& error) {
-  const Failure failure = FailureOf(error);
-  Json document;
-  document["status"] = "ERROR";
-  document["reason"] = failure.reason;
-  document["error"] = error.message();
-  document["code"] = error.name();
-  if (!error.where().empty()) document["where"] = error.where();
-  if (!error.hint().empty()) document["hint"] = error.hint();
-  PrintOut(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  PrintError(std::string(failure.reason) + ": " + std::string(error.message()) + "\n");
-  return failure.code;
 }
 
 // One answer, taken apart.
@@ -261,6 +249,20 @@ Result<int> RunDiff(const AgentCommandOptions& options) {
 
 }  // namespace
 
+int ReportAgentFailure(const Status& error) {
+  const Failure failure = FailureOf(error);
+  Json document;
+  document["status"] = "ERROR";
+  document["reason"] = failure.reason;
+  document["error"] = error.message();
+  document["code"] = error.name();
+  if (!error.where().empty()) document["where"] = error.where();
+  if (!error.hint().empty()) document["hint"] = error.hint();
+  PrintOut(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  PrintError(std::string(failure.reason) + ": " + std::string(error.message()) + "\n");
+  return failure.code;
+}
+
 std::string SessionPlace(const std::string& place, const std::string& logdir) {
   if (IsServerAddress(place)) return place;
   std::error_code error;
@@ -290,9 +292,11 @@ Result<int> RunAgentTool(const AgentCommandOptions& options) {
     printed = InvalidArgumentError("USAGE", "No session is named.")
                   .Hint("strobe " + options.tool + " SESSION");
   } else {
-    printed = options.tool == "diff_sessions" ? RunDiff(options) : RunOne(options);
+    printed = options.tool == "diff_sessions"      ? RunDiff(options)
+              : options.tool == "create_events_db" ? CreateEventsDb(options)
+                                                   : RunOne(options);
   }
-  return printed.ok() ? *printed : ReportFailure(printed.status());
+  return printed.ok() ? *printed : ReportAgentFailure(printed.status());
 }
 
 }  // namespace strobe::cli

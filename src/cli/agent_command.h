@@ -30,11 +30,15 @@ struct AgentCommandOptions {
   std::string logdir;
   std::vector<std::string> hosts;
   std::map<std::string, std::string> tool_options;
+  std::string output_path;  // of create_events_db and get_xspace_proto
   bool as_xprof = false;
   bool bypass_cache = false;  // nothing is stored by this command, so there is nothing to pass by
 };
 
 Result<int> RunAgentTool(const AgentCommandOptions& options);
+
+// Prints a failure as XProf's command line does, and returns its exit code.
+int ReportAgentFailure(const Status& error);
 
 // What the place stands for: of a log directory its newest run, of a run's name the run.
 std::string SessionPlace(const std::string& place, const std::string& logdir);

@@ -7,6 +7,7 @@
 #include "src/api/app.h"
 #include "src/base/log.h"
 #include "src/cli/agent_command.h"
+#include "src/cli/agent_files.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
 #include "src/tools/agent_tools.h"
@@ -252,21 +253,57 @@ std::string Upper(std::string text) {
 
 // The tools for agents take the options of XProf's command line and no others of ours, whose names
 // would stand in their way.
-void AddAgentTool(CLI::App& app, const tools::ToolDescriptor& tool, AgentCommandOptions& options,
-                  Action& action) {
-  CLI::App* command = app.add_subcommand(tool.id, tool.question)->group("Tools for agents");
-  for (const std::string& alias : tool.aliases) command->alias(alias);
+void AddAgentSession(CLI::App* command, AgentCommandOptions& options) {
   command->add_option("SESSION,--session_id,--session_dir,--session_path,--source", options.place,
                       "Log or run directory, profile file, run of --logdir, or "
                       "http://HOST:PORT/RUN");
-  if (tool.id == "diff_sessions") {
-    command->add_option("--baseline_session_id", options.place, "The session before");
-    command->add_option("OPTIMIZED,--optimized_session_id", options.second, "The session after");
-  }
   command->add_option("--logdir", options.logdir, "Log directory; its newest run by default");
   command->add_option("--host,--hosts", options.hosts, "Only these hosts")
       ->delimiter(',')
       ->allow_extra_args(false);
+}
+
+void AddOutputPath(CLI::App* command, AgentCommandOptions& options) {
+  command->add_option("--output_path,--output-path", options.output_path,
+                      "File to write; it must not be there yet");
+}
+
+// Commands for agents that answer with files; the registry has no such tools.
+void AddAgentFiles(CLI::App& app, AgentCommandOptions& session, AgentFileOptions& options,
+                   Action& action) {
+  CLI::App* proto = app.add_subcommand("get_xspace_proto", "The profile of a host, uncompressed.")
+                        ->group("Tools for agents");
+  AddAgentSession(proto, session);
+  AddOutputPath(proto, session);
+  proto->callback([&] { action = [&session] { return RunGetXspaceProto(session); }; });
+
+  CLI::App* upload = app.add_subcommand("upload_trace", "Copy a profile file into a log directory.")
+                         ->group("Tools for agents");
+  upload->add_option("FILE,--file_path", options.file, "Profile file")->required();
+  upload->add_option("--logdir", options.logdir, "Log directory to copy into");
+  upload->add_option("--run_name,--run-name", options.run_name, "Name of the run it becomes")
+      ->capture_default_str();
+  upload->add_flag("--force", options.force, "Replace a file of that name");
+  upload->callback([&] { action = [&options] { return RunUploadTrace(options); }; });
+
+  CLI::App* skills = app.add_subcommand("install_skills", "Write what agents should know of this.")
+                         ->group("Tools for agents");
+  skills->add_option("--target_dir,--target-dir", options.target_directory, "Directory to fill")
+      ->capture_default_str();
+  skills->add_flag("--force", options.force, "Replace files of these names");
+  skills->callback([&] { action = [&options] { return RunInstallSkills(options); }; });
+}
+
+void AddAgentTool(CLI::App& app, const tools::ToolDescriptor& tool, AgentCommandOptions& options,
+                  Action& action) {
+  CLI::App* command = app.add_subcommand(tool.id, tool.question)->group("Tools for agents");
+  for (const std::string& alias : tool.aliases) command->alias(alias);
+  AddAgentSession(command, options);
+  if (tool.id == "create_events_db") AddOutputPath(command, options);
+  if (tool.id == "diff_sessions") {
+    command->add_option("--baseline_session_id", options.place, "The session before");
+    command->add_option("OPTIMIZED,--optimized_session_id", options.second, "The session after");
+  }
   command->add_flag("--bypass_cache", options.bypass_cache, "Accepted; nothing is stored");
   command->add_flag("--as-xprof,--as_xprof", options.as_xprof, "XProf's numbers where ours differ");
   for (const tools::OptionSpec& spec : tool.options) {
@@ -359,6 +396,7 @@ int RunStrobe(int argc, char** argv) {
   ToolsOptions tools_options;
   ToolCommandOptions tool;
   AgentCommandOptions agent_tool;
+  AgentFileOptions agent_files;
   std::string help_topic;
   AddServe(app, serve, action);
   AddList(app, list, action);
@@ -373,6 +411,7 @@ int RunStrobe(int argc, char** argv) {
       AddAgentTool(app, entry, agent_tool, action);
     }
   }
+  AddAgentFiles(app, agent_tool, agent_files, action);
   AddSmall(app, action);
   AddHelp(app, help_topic, action);
   try {

@@ -7,6 +7,7 @@
 #include "src/cli/api_client.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
+#include "src/cli/tool_rows.h"
 #include "src/cli/tool_text.h"
 #include "src/tools/registry.h"
 
@@ -75,7 +76,6 @@ std::string ToolTarget(const ToolCommandOptions& options, const std::string& ses
   const bool for_people =
       options.format == ToolFormat::kTable || options.format == ToolFormat::kMarkdown;
   if (!limit && for_people) limit = kShownRows;
-  if (!limit && options.format == ToolFormat::kJson) limit = api::kMaxPageRows;
   if (limit) AddPair("limit", std::to_string(*limit), &query);
   if (options.as_xprof) AddPair("as_xprof", "true", &query);
   if (options.format == ToolFormat::kCsv) AddPair("format", "csv", &query);
@@ -98,6 +98,17 @@ std::string XprofTarget(const ToolCommandOptions& options, const std::string& ru
   return "/data" + query;
 }
 
+Result<int> PrintWhole(ApiClient* client, const std::string& target) {
+  STROBE_ASSIGN_OR_RETURN(const RowsPrinted printed,
+                          PrintAllRows(client, target, PrintOut, api::kMaxPageRows));
+  if (printed.left_out > 0) {
+    PrintError("note: " + FormatCount(printed.left_out) + " rows are left out; at most " +
+               FormatCount(kMaxPrintedRows) +
+               " of a table are printed. --offset, --filter or --format csv give the others.\n");
+  }
+  return int{kExitOk};
+}
+
 Result<int> PrintTool(const ToolCommandOptions& options) {
   STROBE_ASSIGN_OR_RETURN(
       const std::unique_ptr<ApiClient> client,
@@ -107,6 +118,9 @@ Result<int> PrintTool(const ToolCommandOptions& options) {
                             client->Get(XprofTarget(options, client->xprof_run())));
     PrintOut(reply.body);
     return int{kExitOk};
+  }
+  if (options.format == ToolFormat::kJson && !options.limit && options.offset == 0) {
+    return PrintWhole(client.get(), ToolTarget(options, client->session()));
   }
   STROBE_ASSIGN_OR_RETURN(const ApiReply reply,
                           client->Get(ToolTarget(options, client->session())));
