@@ -360,11 +360,20 @@ Result<ToolResult> RunGetKernelUtilization(const ToolQuestion& question, ToolInp
 }  // namespace
 
 ToolDescriptor MakeGetUtilizationViewerTool() {
-  ToolDescriptor tool = AgentTool(
-      "get_utilization_viewer", "Unit utilization for agents", "How busy were the device's units?",
-      {{.name = "host_index", .type = OptionType::kInteger, .default_value = "0"},
-       {.name = "device", .type = OptionType::kInteger, .default_value = "0"},
-       {.name = "node", .type = OptionType::kInteger, .default_value = "0"}});
+  ToolDescriptor tool = AgentTool("get_utilization_viewer", "Unit utilization for agents",
+                                  "How busy were the device's units?",
+                                  {{.name = "host_index",
+                                    .type = OptionType::kInteger,
+                                    .default_value = "0",
+                                    .description = "Number of the host in the table of counters."},
+                                   {.name = "device",
+                                    .type = OptionType::kInteger,
+                                    .default_value = "0",
+                                    .description = "Number of the device on that host."},
+                                   {.name = "node",
+                                    .type = OptionType::kInteger,
+                                    .default_value = "0",
+                                    .description = "Number of the core of that device."}});
   tool.scope = HostScope::kOneHost;
   tool.run = RunGetUtilizationViewer;
   return tool;

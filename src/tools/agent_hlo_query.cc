@@ -349,7 +349,10 @@ ToolDescriptor MakeQueryHloGraphTool() {
        {.name = "src_op", .description = "Of mode=shortest_path."},
        {.name = "dst_op", .description = "Of mode=shortest_path."},
        {.name = "sort_by", .default_value = "count", .description = "count, bytes or flops."},
-       {.name = "limit", .type = OptionType::kInteger, .default_value = "50"}});
+       {.name = "limit",
+        .type = OptionType::kInteger,
+        .default_value = "50",
+        .description = "Most rows to list; 0 and less: all."}});
   tool.cost = CostClass::kModules;
   tool.stored = false;
   tool.run = RunQueryHloGraph;

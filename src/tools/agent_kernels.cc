@@ -322,14 +322,16 @@ ToolDescriptor MakeGetKernelStatsTool() {
 }
 
 ToolDescriptor MakeGetDeviceTimeAttributionTool() {
-  ToolDescriptor tool =
-      AgentTool("get_device_time_attribution", "Device time by line",
-                "What did each line of the devices take, counting no time twice?",
-                {{.name = "include_summary",
-                  .type = OptionType::kBoolean,
-                  .default_value = "true",
-                  .description = "The totals; else kernels alone."},
-                 {.name = "limit", .type = OptionType::kInteger, .default_value = "10"}});
+  ToolDescriptor tool = AgentTool("get_device_time_attribution", "Device time by line",
+                                  "What did each line of the devices take, counting no time twice?",
+                                  {{.name = "include_summary",
+                                    .type = OptionType::kBoolean,
+                                    .default_value = "true",
+                                    .description = "The totals; else kernels alone."},
+                                   {.name = "limit",
+                                    .type = OptionType::kInteger,
+                                    .default_value = "10",
+                                    .description = "Kernels to list; 0 and less: all."}});
   tool.run = RunGetDeviceTimeAttribution;
   return tool;
 }

@@ -264,7 +264,10 @@ ToolDescriptor MakeGetHloModuleContentTool() {
 ToolDescriptor MakeGetHloTextTool() {
   std::vector<OptionSpec> options = NeighbourhoodSpecs();
   options.push_back({.name = "op_name", .description = "Only what is around this instruction."});
-  options.push_back({.name = "max_lines", .type = OptionType::kInteger, .default_value = "2000"});
+  options.push_back({.name = "max_lines",
+                     .type = OptionType::kInteger,
+                     .default_value = "2000",
+                     .description = "Lines of text to show; 0 and less: all."});
   ToolDescriptor tool = AgentTool("get_hlo_text", "HLO text",
                                   "What does the program, or the code "
                                   "around an op, look like?",
@@ -282,12 +285,26 @@ ToolDescriptor MakeGetGraphViewerTool() {
        {.name = "output_type",
         .default_value = "short_txt",
         .description = "short_txt, long_txt, graph, adj_nodes, pbtxt, module_list ..."},
-       {.name = "graph_type", .default_value = "xla"},
-       {.name = "show_metadata", .type = OptionType::kBoolean, .default_value = "true"},
+       {.name = "graph_type",
+        .default_value = "xla",
+        .description = "xla: the graph as it was compiled."},
+       {.name = "show_metadata",
+        .type = OptionType::kBoolean,
+        .default_value = "true",
+        .description = "With op names and source lines."},
        {.name = "node_name", .description = "Of output_type graph and adj_nodes."},
-       {.name = "graph_width", .type = OptionType::kInteger, .default_value = "1"},
-       {.name = "merge_fusion", .type = OptionType::kBoolean, .default_value = "false"},
-       {.name = "max_lines", .type = OptionType::kInteger, .default_value = "-1"}});
+       {.name = "graph_width",
+        .type = OptionType::kInteger,
+        .default_value = "1",
+        .description = "Steps around the node."},
+       {.name = "merge_fusion",
+        .type = OptionType::kBoolean,
+        .default_value = "false",
+        .description = "Fusions as one node each."},
+       {.name = "max_lines",
+        .type = OptionType::kInteger,
+        .default_value = "-1",
+        .description = "Lines of text to show; 0 and less: all."}});
   tool.cost = CostClass::kModules;
   tool.stored = false;
   tool.run = RunGetGraphViewer;

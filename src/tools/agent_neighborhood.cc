@@ -301,8 +301,14 @@ std::string_view FusionBlockerReason(const hlo::HloModule& module, uint32_t inst
 
 std::vector<OptionSpec> NeighbourhoodSpecs() {
   return {{.name = "module_name", .description = "The module's key, name or the beginning of it."},
-          {.name = "radius", .type = OptionType::kInteger, .default_value = "2"},
-          {.name = "print_metadata", .type = OptionType::kBoolean, .default_value = "false"},
+          {.name = "radius",
+           .type = OptionType::kInteger,
+           .default_value = "2",
+           .description = "Steps to walk from the instruction."},
+          {.name = "print_metadata",
+           .type = OptionType::kBoolean,
+           .default_value = "false",
+           .description = "With op names and source lines."},
           {.name = "direction",
            .default_value = "both",
            .description = "both, upstream or downstream."},
@@ -315,7 +321,10 @@ std::vector<OptionSpec> NeighbourhoodSpecs() {
            .default_value = "false",
            .description = "Mark what the compiler cannot fuse past."},
           {.name = "opcode_filter", .description = "Show only opcodes that contain this."},
-          {.name = "max_nodes", .type = OptionType::kInteger, .default_value = "200"}};
+          {.name = "max_nodes",
+           .type = OptionType::kInteger,
+           .default_value = "200",
+           .description = "Most instructions to list."}};
 }
 
 ToolDescriptor MakeGetHloNeighborhoodTool() {

@@ -11,6 +11,8 @@ import glob
 import gzip
 import json
 import os
+import re
+import sqlite3
 import statistics
 
 import pytest
@@ -401,3 +403,79 @@ def test_long_answers_go_to_a_file(tmp_path):
             assert json.load(file)["total_matched"] == 2500
     finally:
         os.remove(answer["file_path"])
+
+
+def test_events_database_is_a_file_for_other_programs(corpus, tmp_path):
+    place = run_directory(corpus, "gpu-mi300-attention")
+    target = tmp_path / "events.sqlite"
+    done = program.run("create_events_db", place, "--output_path", str(target))
+    assert done.code == 0, done.text()
+    assert done.json()["path"] == str(target)
+    with sqlite3.connect(target) as database:
+        rows = database.execute("SELECT stream_id, count(*), sum(self_time_ns) FROM Events "
+                                "WHERE category = 'device' GROUP BY 1 ORDER BY 1").fetchall()
+        # As XProf's own events database has them.
+        assert rows == [(16, 87, 3763002), (17, 18, 82560)]
+        total = database.execute("SELECT count(*) FROM Events").fetchone()[0]
+    asked = program.run("query_events_db", place, "SELECT count(*) AS n FROM Events").json()
+    assert asked["rows"] == [{"n": total}]
+    again = program.run("create_events_db", place, "--output_path", str(target))
+    assert again.code == EXIT_INVALID and again.json()["code"] == "FILE_EXISTS"
+
+
+def test_query_that_writes_is_refused(corpus):
+    place = run_directory(corpus, "gpu-mi300-attention")
+    done = program.run("query_events_db", place, "PRAGMA writable_schema=1")
+    assert done.code == EXIT_INVALID
+    assert done.json()["code"] == "SQL_NOT_READ_ONLY"
+    assert done.json()["hint"]
+
+
+def test_profile_goes_out_and_in_again(corpus, tmp_path):
+    place = run_directory(corpus, "gpu-mi300-attention")
+    (path,) = glob.glob(os.path.join(place, "*.xplane.pb"))
+    copy = tmp_path / os.path.basename(path)
+    done = program.run("get_xspace_proto", place, "--output_path", str(copy))
+    assert done.code == 0, done.text()
+    with open(path, "rb") as file:
+        assert copy.read_bytes() == file.read()
+    logdir = tmp_path / "logs"
+    upload = ("upload_trace", str(copy), "--logdir", str(logdir), "--run_name", "imported")
+    assert program.run(*upload).json()["status"] == "SUCCESS"
+    there = program.run("get_hosts", str(logdir)).json()
+    assert there["hosts"] == program.run("get_hosts", place).json()["hosts"]
+    assert program.run(*upload).json()["code"] == "FILE_EXISTS"
+    assert program.run(*upload, "--force").code == 0
+
+
+@pytest.mark.parametrize("name", ["../out", ".hidden", "a/b", "x" * 300])
+def test_a_run_is_not_a_way_out_of_the_log_directory(corpus, tmp_path, name):
+    (path,) = glob.glob(os.path.join(run_directory(corpus, "gpu-mi300-attention"), "*.xplane.pb"))
+    done = program.run("upload_trace", path, "--logdir", str(tmp_path), "--run_name=" + name)
+    assert done.code == EXIT_INVALID and done.json()["code"] == "RUN_NAME_INVALID"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_profile_is_not_uploaded(tmp_path):
+    text = tmp_path / "h.xplane.pb"
+    text.write_text("no profile at all")
+    done = program.run("upload_trace", str(text), "--logdir", str(tmp_path / "logs"))
+    assert done.code == EXIT_INVALID and done.json()["code"] == "XPLANE_NOT_A_PROFILE"
+    assert not (tmp_path / "logs").exists()
+
+
+def test_skills_name_every_tool_and_keep_what_is_there(tmp_path):
+    target = tmp_path / "skills"
+    assert program.run("install_skills", "--target_dir", str(target)).code == 0
+    tools = (target / "references" / "tools.md").read_text()
+    for name in ("get_overview", "query_events_db", "detect_unfused_updates", "hlo_stats"):
+        assert f"\n### {name}\n" in tools
+    skill = target / "SKILL.md"
+    for named in re.findall(r"`((?:get|list|check|analyze|query|inspect|diff|aggregate)_[a-z_]+)",
+                            skill.read_text()):
+        assert f"### {named}\n" in tools, named
+    skill.write_text("mine")
+    kept = program.run("install_skills", "--target_dir", str(target)).json()
+    assert kept["installed_files"] == [] and skill.read_text() == "mine"
+    assert program.run("install_skills", "--target_dir", str(target), "--force").code == 0
+    assert skill.read_text() != "mine"
