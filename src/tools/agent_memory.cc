@@ -311,25 +311,28 @@ ToolDescriptor MakeGetMemoryProfileTool() {
 }
 
 ToolDescriptor MakeGetPeakAllocationsTool() {
-  ToolDescriptor tool = AgentTool(
-      "get_peak_allocations", "Peak allocations", "What fills device memory at each module's peak?",
-      {{.name = "limit",
-        .type = OptionType::kInteger,
-        .default_value = "10",
-        .description = "How many modules; 0: all."},
-       {.name = "min_size_mib",
-        .type = OptionType::kNumber,
-        .default_value = "1.0",
-        .description = "Smaller buffers are shown as one row."},
-       {.name = "output_format", .default_value = "json", .choices = {"json", "markdown"}},
-       {.name = "include_summary",
-        .type = OptionType::kBoolean,
-        .default_value = "true",
-        .description = "Also the modules alone."},
-       {.name = "aggregate_instructions",
-        .type = OptionType::kBoolean,
-        .default_value = "true",
-        .description = "Buffers of one kind and size as one row."}});
+  ToolDescriptor tool = AgentTool("get_peak_allocations", "Peak allocations",
+                                  "What fills device memory at each module's peak?",
+                                  {{.name = "limit",
+                                    .type = OptionType::kInteger,
+                                    .default_value = "10",
+                                    .description = "How many modules; 0: all."},
+                                   {.name = "min_size_mib",
+                                    .type = OptionType::kNumber,
+                                    .default_value = "1.0",
+                                    .description = "Smaller buffers are shown as one row."},
+                                   {.name = "output_format",
+                                    .default_value = "json",
+                                    .choices = {"json", "markdown"},
+                                    .description = "json, or markdown for people."},
+                                   {.name = "include_summary",
+                                    .type = OptionType::kBoolean,
+                                    .default_value = "true",
+                                    .description = "Also the modules alone."},
+                                   {.name = "aggregate_instructions",
+                                    .type = OptionType::kBoolean,
+                                    .default_value = "true",
+                                    .description = "Buffers of one kind and size as one row."}});
   tool.cost = CostClass::kModules;
   tool.run = RunGetPeakAllocations;
   return tool;
