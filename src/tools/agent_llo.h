@@ -1,16 +1,19 @@
-// What the compiler and the hardware recorded below HLO (LLO): whether a session has it at all.
+// The compiler's schedule of TPU kernels (LLO), where the profile carries it.
 //
-//   get_llo_analysis, get_llo_debug_string, get_llo_static_analysis
+//   get_llo_analysis         opcodes, registers and units of every kernel
+//   get_llo_debug_string     a kernel's regions and instructions as text
+//   get_llo_static_analysis  list_ops, region_tree, opcodes, bundle_util of one kernel
 //
-// A capture carries LLO modules only when the program ran with the flags named in the answer; then
-// the metadata plane knows the stat llo_proto. Without it the answer is UNAVAILABLE with reason
-// LLO_DATA_ABSENT, XProf's own. With it get_llo_analysis names the modules and their sizes; what is
-// inside them is not decoded here, and the answer says so (LLO_NOT_DECODED). Cost: metadata only.
+// Everything is the compiler's plan: nothing of it was measured, and the answers say so. A profile
+// without LLO answers UNAVAILABLE with the capture options that record it. Cost and limits:
+// llo_module.h; kMaxLloTextBytes.
 #pragma once
 
 #include "src/tools/agent_common.h"
 
 namespace strobe::tools {
+
+inline constexpr size_t kMaxLloTextBytes = 4 * 1024 * 1024;
 
 ToolDescriptor MakeGetLloAnalysisTool();
 ToolDescriptor MakeGetLloDebugStringTool();

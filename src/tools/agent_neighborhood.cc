@@ -263,7 +263,8 @@ hlo::PrintOptions TextOptions(bool metadata) {
 Result<ToolResult> NeighbourhoodAnswer(const AgentContext& context, const std::string& name,
                                        const std::string& format) {
   if (name.empty()) {
-    return InvalidArgumentError("OPTION_INVALID", "instruction_name must name an instruction.");
+    return InvalidArgumentError("OPTION_INVALID", "instruction_name must name an instruction.")
+        .Hint("get_top_hlo_ops and get_hlo_module_content show their names.");
   }
   STROBE_ASSIGN_OR_RETURN(const NeighbourhoodOptions options, ReadOptions(context.options()));
   const std::shared_ptr<const hlo::ModuleSet> set = context.input.Modules();

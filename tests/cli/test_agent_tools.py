@@ -10,6 +10,7 @@ import csv
 import glob
 import gzip
 import json
+import lzma
 import os
 import re
 import sqlite3
@@ -479,3 +480,71 @@ def test_skills_name_every_tool_and_keep_what_is_there(tmp_path):
     assert kept["installed_files"] == [] and skill.read_text() == "mine"
     assert program.run("install_skills", "--target_dir", str(target), "--force").code == 0
     assert skill.read_text() != "mine"
+
+
+@pytest.fixture(scope="module", params=["v5e", "v6e"])
+def llo(request, corpus, tmp_path_factory):
+    """A profile whose metadata carries compiled kernels, and what XProf says about them."""
+    directory = tmp_path_factory.mktemp("llo-" + request.param)
+    place = os.path.join(corpus, "llo", request.param)
+    path = directory / "kernels.xplane.pb"
+    with lzma.open(os.path.join(place, "all_kernels.xplane.pb.xz")) as file:
+        path.write_bytes(file.read())
+    with lzma.open(os.path.join(place, "xprof_2.24.2_llo_answers.json.xz")) as file:
+        return str(path), json.load(file)
+
+
+def test_llo_analysis_is_that_of_xprof(llo):
+    path, recorded_answers = llo
+    wanted = recorded_answers["analyze_llo"]
+    answer = ask("get_llo_analysis", path, "--as-xprof")
+    for field in ("success", "total_modules", "total_instructions", "unique_registers",
+                  "opcode_histogram", "execution_unit_summary"):
+        assert answer[field] == wanted[field], field
+    theirs = {module["kernel_name"]: module for module in wanted["modules"]}
+    assert len(answer["modules"]) == len(theirs)
+    for module in answer["modules"]:
+        for field, value in module.items():
+            assert value == theirs[module["kernel_name"]][field], (module["kernel_name"], field)
+    # Ours counts what decides about loops and predicated parts too, as XProf's own `opcodes` does.
+    whole = {module["hlo_instruction_name"]: module["total_instructions"]
+             for module in ask("get_llo_analysis", path)["modules"]}
+    for op, static in recorded_answers["opcodes"].items():
+        assert whole[op] == static["data"]["total_instructions"], op
+
+
+def test_llo_schedule_is_that_of_xprof(llo):
+    path, recorded_answers = llo
+    ops = ask("get_llo_static_analysis", path, "--mode=list_ops")
+    assert ops["data"] == recorded_answers["list_ops"]["data"]
+    for op, wanted in recorded_answers["region_tree"].items():
+        answer = ask("get_llo_static_analysis", path, "--mode=region_tree", "--hlo_op=" + op)
+        assert answer["data"] == wanted["data"], op
+        assert answer["semantics"] == wanted["semantics"]
+    for op, wanted in recorded_answers["opcodes"].items():
+        data = ask("get_llo_static_analysis", path, "--mode=opcodes", "--hlo_op=" + op)["data"]
+        assert data["total_instructions"] == wanted["data"]["total_instructions"]
+        assert sorted(map(str, data["categories"])) == sorted(map(str, wanted["data"]["categories"]))
+        assert data["top_opcodes"] == wanted["data"]["top_opcodes"]
+    for op, wanted in recorded_answers["bundle_util"].items():
+        data = ask("get_llo_static_analysis", path, "--mode=bundle_util", "--hlo_op=" + op)["data"]
+        assert data["total_bundles"] == wanted["data"]["total_bundles"]
+        for ours, theirs in zip(data["bundles"], wanted["data"]["bundles"], strict=True):
+            theirs.pop("region_path")
+            assert ours == theirs, op
+
+
+def test_llo_that_is_not_there_names_the_flag_that_records_it(corpus):
+    answer = ask("get_llo_analysis", run_directory(corpus, "tpu-v6e-4-inference"))
+    assert answer["status"] == "UNAVAILABLE" and answer["reason"] == "LLO_DATA_ABSENT"
+    assert answer["required_flags"] == ["--xla_xprof_register_llo_debug_info=true"]
+
+
+def test_llo_modes_and_kernels_that_are_not_known_are_errors(llo):
+    path, _ = llo
+    done = program.run("get_llo_static_analysis", path, "--mode=nothing")
+    assert done.code == EXIT_INVALID and done.json()["code"] == "LLO_MODE_UNKNOWN"
+    done = program.run("get_llo_static_analysis", path, "--hlo_op=nothing")
+    assert done.code == EXIT_PATH and done.json()["code"] == "LLO_OP_UNKNOWN"
+    text = ask("get_llo_debug_string", path, "--kernel_name=softmax/TLP")["debug_string"]
+    assert text.startswith("kernel softmax/TLP\n") and "OPCODE_VECTOR" in text

@@ -65,7 +65,7 @@ def test_every_tool_has_a_question_help_and_an_answer(tools, samples_server, ser
             answer = samples_server.get(path)
             if answer.status != 200:  # some need to be told what to look at
                 error = json.loads(answer.body)["error"]
-                assert answer.status == 400 and error["hint"], (tool["id"], error)
+                assert answer.status in (400, 404) and error["hint"], (tool["id"], error)
                 continue
             check_answer(json.loads(answer.body))
 
