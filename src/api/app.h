@@ -54,6 +54,7 @@ std::vector<Route> MakeRoutes(std::shared_ptr<AppContext> context);
 // The parts of the table.
 void AddHealthRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddSessionRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddAreaRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddTimelineRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddCaptureRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddXprofRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);

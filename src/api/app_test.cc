@@ -260,6 +260,41 @@ TEST_F(AppTest, Searches) {
   EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/search?q=a&limit=10001"), "PARAMETER_MALFORMED");
 }
 
+TEST_F(AppTest, SumsUpASpan) {
+  const json totals =
+      Get("/api/v1/sessions/id0/totals?from_ps=5&to_ps=90&side=devices&lines=0.1.2,0.1.3&limit=1");
+  EXPECT_EQ(totals["from_ps"], 5);
+  EXPECT_EQ(totals["side"], "devices");
+  EXPECT_EQ(totals["names"][0]["category"], "fusion");
+  EXPECT_EQ(totals["names"][0]["longest"], "0.1.2.55");
+  EXPECT_EQ(totals["other_names"]["self_ps"], 10);
+  EXPECT_EQ(totals["lines"][0]["line"], "0.1.2");
+  EXPECT_EQ(totals["planes"][0]["plane"], "0.1");
+  const engine::TotalsQuery& query = engine_.opened_["id0"]->last_totals;
+  EXPECT_EQ(query.side, engine::AreaSide::kDevices);
+  ASSERT_EQ(query.lines.size(), 2u);
+  EXPECT_EQ(query.lines[1].line, 3u);
+  EXPECT_EQ(query.limit, 1u);
+  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/totals?side=left"), "SIDE_UNKNOWN");
+  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/totals?lines=0.1"), "LINE_ID_MALFORMED");
+}
+
+TEST_F(AppTest, ListsGapsAndFlows) {
+  const json gaps = Get("/api/v1/sessions/id0/gaps?plane=0.1");
+  EXPECT_EQ(gaps["count"], 9);
+  EXPECT_EQ(gaps["gaps"][0]["duration_ps"], 30);
+  EXPECT_TRUE(gaps["gaps"][0]["before"].is_null());
+  EXPECT_EQ(gaps["gaps"][0]["after"], "0.1.2.7");
+  EXPECT_EQ(gaps["gaps"][0]["meanwhile"][0]["thread"], "python");
+  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/gaps?plane=x"), "PLANE_ID_MALFORMED");
+  const json flows = Get("/api/v1/sessions/id0/flows?event=0.1.2.55");
+  EXPECT_EQ(flows["truncated"], true);
+  EXPECT_EQ(flows["flows"][0]["from"]["event"], "0.3.1.4");
+  EXPECT_EQ(flows["flows"][0]["to"]["row"], 0);
+  EXPECT_TRUE(engine_.opened_["id0"]->last_flows.event.has_value());
+  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/flows?event=1.2"), "EVENT_ID_MALFORMED");
+}
+
 TEST_F(AppTest, OffersCaptureOnlyWhereItCanWrite) {
   EXPECT_EQ(Get("/api/v1/config")["capture_enabled"], true);
   EXPECT_TRUE(Get("/api/v1/config")["capture_reason"].is_null());

@@ -191,6 +191,49 @@ class FakeSession final : public engine::OpenedSession {
     return result;
   }
 
+  Result<engine::AreaTotals> Totals(const engine::TotalsQuery& query, const CancelToken&) override {
+    last_totals = query;
+    engine::AreaTotals totals;
+    totals.from_ps = query.from_ps.value_or(0);
+    totals.to_ps = query.to_ps.value_or(100);
+    totals.side = query.side;
+    totals.sum = {.count = 3, .total_ps = 60, .self_ps = 50};
+    totals.name_count = 2;
+    totals.names = {{.name = "fusion.3",
+                     .category = analysis::OpCategory::kFusion,
+                     .sum = {2, 50, 40},
+                     .longest = {0, 1, 2, 55},
+                     .longest_ps = 30}};
+    totals.other_names = {1, 10, 10};
+    totals.categories = {{analysis::OpCategory::kFusion, {3, 60, 50}}};
+    totals.line_count = 1;
+    totals.lines = {{{0, 1, 2}, "XLA Ops", 3, 50}};
+    totals.planes = {{0, 1, "/device:TPU:0", 3, 50}};
+    totals.lines_left_out = 4;
+    return totals;
+  }
+  Result<engine::AreaGaps> Gaps(const engine::GapsQuery& query, const CancelToken&) override {
+    engine::AreaGaps gaps;
+    gaps.plane_name = "/device:TPU:" + std::to_string(query.plane);
+    gaps.count = 9;
+    gaps.total_ps = 90;
+    gaps.gaps = {{.start_ps = 10,
+                  .end_ps = 40,
+                  .before = std::nullopt,
+                  .before_name = "",
+                  .after = analysis::EventRef{query.host, query.plane, 2, 7},
+                  .after_name = "dot",
+                  .meanwhile = {{"next_batch", "python", 25, 1, {0, 3, 1, 4}}}}};
+    return gaps;
+  }
+  Result<engine::AreaFlows> Flows(const engine::FlowsQuery& query, const CancelToken&) override {
+    last_flows = query;
+    engine::AreaFlows flows;
+    flows.total = 2;
+    flows.flows = {{{{0, 3, 1, 4}, 2, 5, 6, "Launch"}, {{0, 1, 2, 55}, 0, 9, 30, "fusion.3"}}};
+    return flows;
+  }
+
   std::shared_ptr<tools::ToolInput> Input() override { return input; }
   Result<std::shared_ptr<const tools::ToolResult>> RunTool(const tools::ToolDescriptor& tool,
                                                            const tools::ToolQuestion& question,
@@ -225,6 +268,8 @@ class FakeSession final : public engine::OpenedSession {
   std::atomic<int> tiles{0};
   int64_t last_wait_ms = -1;
   engine::SearchQuery last_query;
+  engine::TotalsQuery last_totals;
+  engine::FlowsQuery last_flows;
 
  private:
   const xplane::SessionEntry entry_;

@@ -129,6 +129,7 @@ std::vector<Route> MakeRoutes(Context context) {
   AddHealthRoutes(context, &routes);
   AddSessionRoutes(context, &routes);
   AddTimelineRoutes(context, &routes);
+  AddAreaRoutes(context, &routes);
   AddCaptureRoutes(context, &routes);
   AddToolRoutes(context, &routes);
   AddCompareRoutes(context, &routes);

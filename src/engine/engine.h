@@ -22,6 +22,7 @@
 #include "src/base/cancel.h"
 #include "src/base/clock.h"
 #include "src/base/status.h"
+#include "src/engine/area.h"
 #include "src/tools/tool.h"
 #include "src/xplane/completeness.h"
 #include "src/xplane/session.h"
@@ -195,6 +196,13 @@ class OpenedSession {
                                           int64_t at_ps) = 0;
   virtual Result<Neighbours> NeighboursOf(const analysis::EventRef& ref) = 0;
   virtual Result<SearchResult> Search(const SearchQuery& query, const CancelToken& cancel) = 0;
+
+  // How a span divides over names, categories and lines. LINE_UNKNOWN.
+  virtual Result<AreaTotals> Totals(const TotalsQuery& query, const CancelToken& cancel) = 0;
+  // When a device (or a host) did nothing, and what the host's threads did meanwhile.
+  virtual Result<AreaGaps> Gaps(const GapsQuery& query, const CancelToken& cancel) = 0;
+  // What caused what: of one event, or in a span.
+  virtual Result<AreaFlows> Flows(const FlowsQuery& query, const CancelToken& cancel) = 0;
 
   // The session as tools see it. Indices of its hosts are those of hosts().
   virtual std::shared_ptr<tools::ToolInput> Input() = 0;

@@ -216,6 +216,82 @@ TEST_F(EngineTest, EventsAndTheirNeighbours) {
   EXPECT_EQ(session->Event({0, 0, 9, 0}).status().name(), "LINE_UNKNOWN");
 }
 
+TEST_F(EngineTest, SumsUpASpanAndCountsEachMomentOnce) {
+  Write("s1", "host0", Profile(10));
+  Start();
+  const auto session = MustOpen(OnlyId());
+  ASSERT_NE(session, nullptr);
+  // Ten loops of 50 ps every 100 ps, 20 ps of each a fusion; the span cuts off the first and the
+  // second half of the last.
+  const auto totals = session->Totals({.from_ps = 100, .to_ps = 925, .limit = 1}, {});
+  ASSERT_TRUE(totals.ok()) << totals.status().ToString();
+  EXPECT_EQ(totals->side, AreaSide::kDevices);
+  EXPECT_EQ(totals->sum.count, 18u);
+  EXPECT_EQ(totals->sum.self_ps, 8 * 50 + 25);
+  ASSERT_EQ(totals->names.size(), 1u);
+  EXPECT_EQ(totals->name_count, 2u);
+  EXPECT_EQ(totals->names[0].name, "while.1");
+  EXPECT_EQ(totals->names[0].sum.self_ps, 8 * 30 + 10);
+  EXPECT_EQ(totals->other_names.self_ps, 8 * 20 + 15);
+  ASSERT_EQ(totals->planes.size(), 1u);
+  EXPECT_EQ(totals->planes[0].busy_ps, 8 * 50 + 25);
+  const auto hosts = session->Totals({.side = AreaSide::kHosts}, {});
+  ASSERT_TRUE(hosts.ok());
+  ASSERT_EQ(hosts->names.size(), 1u);
+  EXPECT_EQ(hosts->names[0].name, "main");
+  EXPECT_EQ(session->Totals({.lines = {{0, 0, 9}}}, {}).status().name(), "LINE_UNKNOWN");
+  CancelSource cancel;
+  cancel.Cancel();
+  EXPECT_EQ(session->Totals({}, cancel.token()).status().code(), StatusCode::kCancelled);
+}
+
+TEST_F(EngineTest, ListsGapsWithWhatTheHostDid) {
+  Write("s1", "host0", Profile(3));
+  Start();
+  const auto session = MustOpen(OnlyId());
+  ASSERT_NE(session, nullptr);
+  const auto gaps = session->Gaps({.host = 0, .plane = 0, .from_ps = 0, .to_ps = 260}, {});
+  ASSERT_TRUE(gaps.ok()) << gaps.status().ToString();
+  EXPECT_EQ(gaps->count, 3u);
+  EXPECT_EQ(gaps->total_ps, 110);
+  ASSERT_EQ(gaps->gaps.size(), 3u);
+  EXPECT_EQ(gaps->gaps[0].start_ps, 50);
+  EXPECT_EQ(gaps->gaps[0].end_ps, 100);
+  EXPECT_EQ(gaps->gaps[0].before_name, "while.1");
+  ASSERT_EQ(gaps->gaps[0].meanwhile.size(), 1u);
+  EXPECT_EQ(gaps->gaps[0].meanwhile[0].name, "main");
+  EXPECT_EQ(gaps->gaps[0].meanwhile[0].thread, "python");
+  EXPECT_EQ(gaps->gaps[0].meanwhile[0].self_ps, 50);
+  EXPECT_EQ(session->Gaps({.host = 0, .plane = 9}, {}).status().name(), "LINE_UNKNOWN");
+}
+
+TEST_F(EngineTest, FlowsLeadFromProducersToConsumers) {
+  XSpaceBuilder space;
+  PlaneBuilder& host = space.AddPlane("/host:CPU");
+  const auto link = [&](LineBuilder& line, std::string_view name, int64_t at_ps,
+                        std::string_view type, std::string_view id) {
+    line.AddEvent(host.AddEventMetadata(std::string(name)), at_ps, 10)
+        .AddStat(host.StatId(std::string(type)), int64_t{1})
+        .AddStat(host.StatId(std::string(id)), uint64_t{42});
+  };
+  link(host.AddLine(1, "a", 0), "produce", 0, "_pt", "_p");
+  link(host.AddLine(2, "b", 0), "consume", 100, "_ct", "_c");
+  Write("s1", "host0", space.Serialize());
+  Start();
+  const auto session = MustOpen(OnlyId());
+  ASSERT_NE(session, nullptr);
+  const auto all = session->Flows({}, {});
+  ASSERT_TRUE(all.ok()) << all.status().ToString();
+  ASSERT_EQ(all->total, 1u);
+  EXPECT_EQ(all->flows[0].from.name, "produce");
+  EXPECT_EQ(all->flows[0].to.name, "consume");
+  EXPECT_EQ(all->flows[0].to.start_ps, 100);
+  const auto one = session->Flows({.event = all->flows[0].to.event}, {});
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(one->total, 1u);
+  EXPECT_EQ(session->Flows({.from_ps = 105}, {})->total, 0u);
+}
+
 TEST_F(EngineTest, HostsAreShiftedToOneClockAndSearchedInTimeOrder) {
   constexpr uint64_t kStart = 1'700'000'000 * uint64_t{kSecondNs};
   Write("s1", "host0", Profile(2, "dot.1", kStart + 1));

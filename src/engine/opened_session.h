@@ -3,7 +3,7 @@
 //
 // Split over several files: opened_session.cc (opening, loading, lines), session_answers.cc
 // (completeness, overview, tiles, search), session_events.cc (single events), session_tools.cc
-// (tools), session_rows.cc (events of a row).
+// (tools), session_rows.cc (events of a row), session_area.cc (totals, gaps, flows).
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,8 @@
 #include "src/engine/single_flight.h"
 #include "src/engine/tile_cache.h"
 #include "src/engine/tool_cache.h"
+#include "src/timeline/arrows.h"
+#include "src/timeline/range_totals.h"
 #include "src/timeline/tile.h"
 #include "src/tools/session_input.h"
 #include "src/xplane/column_cache.h"
@@ -104,6 +106,9 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
                                   int64_t at_ps) override;
   Result<Neighbours> NeighboursOf(const analysis::EventRef& ref) override;
   Result<SearchResult> Search(const SearchQuery& query, const CancelToken& cancel) override;
+  Result<AreaTotals> Totals(const TotalsQuery& query, const CancelToken& cancel) override;
+  Result<AreaGaps> Gaps(const GapsQuery& query, const CancelToken& cancel) override;
+  Result<AreaFlows> Flows(const FlowsQuery& query, const CancelToken& cancel) override;
   std::shared_ptr<tools::ToolInput> Input() override { return ToolInputs(); }
   Result<std::shared_ptr<const tools::ToolResult>> RunTool(const tools::ToolDescriptor& tool,
                                                            const tools::ToolQuestion& question,
@@ -176,6 +181,19 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   Result<const analysis::PreparedPlane*> GroupsOf(
       const tools::RowSubject& subject, size_t host, size_t plane, const CancelToken& cancel,
       std::shared_ptr<const analysis::PreparedHost>* prepared);
+  std::pair<int64_t, int64_t> ClipToWindow(std::optional<int64_t> from_ps,
+                                           std::optional<int64_t> to_ps) const;
+  std::vector<LineRef> LinesOfSide(bool devices, uint64_t* left_out) const;
+  Result<std::vector<LineRef>> LinesToCount(const TotalsQuery& query, AreaTotals* totals) const;
+  void DescribeLines(const std::map<LineRef, timeline::LineTotal>& by_line, size_t limit,
+                     AreaTotals* totals) const;
+  Status MeasureDevices(const std::map<LineRef, timeline::LineTotal>& by_line,
+                        const CancelToken& cancel, AreaTotals* totals) const;
+  std::string NameOfEvent(const analysis::EventRef& ref) const;
+  std::vector<AreaGaps::Meanwhile> Meanwhile(uint32_t host, int64_t from_ps, int64_t to_ps) const;
+  Result<std::shared_ptr<const timeline::ArrowSet>> Arrows(uint32_t host,
+                                                           const CancelToken& cancel);
+  AreaFlows::Item DescribeArrow(uint32_t host, const timeline::Arrow& arrow) const;
   Result<std::string> HashOfHost(size_t host, const CancelToken& cancel);
   Result<std::string> ResultKey(const tools::ToolDescriptor& tool,
                                 const tools::ToolQuestion& question, const CancelToken& cancel);
