@@ -12,6 +12,9 @@ import type {
   EventNeighbours,
   Operation,
   Overview,
+  AreaGaps,
+  AreaTotals,
+  Flows,
   SearchResult,
   ServerConfig,
   SessionDetail,
@@ -244,6 +247,13 @@ export const api = {
     getJson<EventNeighbours>(`${session(id)}/events${query(values)}`, options),
   search: (id: string, values: { q: string; from_ps?: number; to_ps?: number; limit?: number }, options?: CallOptions) =>
     getJson<SearchResult>(`${session(id)}/search${query(values)}`, options),
+
+  totals: (id: string, values: { from_ps?: number; to_ps?: number; side?: 'devices' | 'hosts'; lines?: string; limit?: number }, options?: CallOptions) =>
+    getJson<AreaTotals>(`${session(id)}/totals${query(values)}`, options),
+  gaps: (id: string, values: { plane: string; from_ps?: number; to_ps?: number; limit?: number }, options?: CallOptions) =>
+    getJson<AreaGaps>(`${session(id)}/gaps${query(values)}`, options),
+  flows: (id: string, values: { event?: string; from_ps?: number; to_ps?: number; limit?: number }, options?: CallOptions) =>
+    getJson<Flows>(`${session(id)}/flows${query(values)}`, options),
 
   startCapture: (body: CaptureRequest, options?: CallOptions) => postJson<Operation>('/captures', body, options),
   operations: (options?: CallOptions) => getJson<{ operations: Operation[] }>('/operations', options),

@@ -238,6 +238,58 @@ export interface SearchResult {
   density: number[];
 }
 
+export interface AreaSum {
+  count: number;
+  total_ps: number;
+  self_ps: number;
+}
+
+export interface AreaTotals extends AreaSum {
+  from_ps: number;
+  to_ps: number;
+  side: 'devices' | 'hosts' | null;
+  name_count: number;
+  names: (AreaSum & { name: string; category: string; longest: string; longest_ps: number })[];
+  other_names: AreaSum;
+  categories: (AreaSum & { category: string })[];
+  line_count: number;
+  lines: { line: string; name: string; count: number; busy_ps: number }[];
+  planes: { plane: string; name: string; host: string; count: number; busy_ps: number }[];
+  lines_left_out: number;
+}
+
+export interface AreaGaps {
+  from_ps: number;
+  to_ps: number;
+  plane_name: string;
+  count: number;
+  total_ps: number;
+  gaps: {
+    start_ps: number; duration_ps: number; before: string | null; before_name: string | null; after: string | null; after_name: string | null;
+    meanwhile: { name: string; thread: string; self_ps: number; count: number; longest: string }[];
+  }[];
+}
+
+export interface FlowEnd {
+  event: string;
+  line: string;
+  row: number;
+  start_ps: number;
+  duration_ps: number;
+  name: string;
+}
+
+export interface Flow {
+  from: FlowEnd;
+  to: FlowEnd;
+}
+
+export interface Flows {
+  total: number;
+  truncated: boolean;
+  flows: Flow[];
+}
+
 export type TargetState = 'connecting' | 'recording' | 'collecting' | 'saved' | 'failed' | 'cancelled' | 'empty';
 
 export interface CaptureTarget {

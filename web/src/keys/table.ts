@@ -59,6 +59,8 @@ export const keyTable = [
   { id: 'timeline.next_hit', scope: 'timeline', keys: ['n'], label: 'Next hit or run of the op' },
   { id: 'timeline.previous_hit', scope: 'timeline', keys: ['N'], label: 'Previous hit or run of the op' },
   { id: 'timeline.go_to', scope: 'timeline', keys: ['@'], label: 'Go to a time' },
+  { id: 'timeline.mark', scope: 'timeline', keys: ['m'], label: 'Mark this moment' },
+  { id: 'timeline.pin', scope: 'timeline', keys: ['p'], label: 'Pin or unpin the track of the selection' },
   { id: 'timeline.collapse', scope: 'timeline', keys: ['c'], label: 'Fold or unfold the group' },
 ] as const satisfies readonly KeyEntry[];
 

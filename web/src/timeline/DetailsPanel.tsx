@@ -1,6 +1,6 @@
 // The bottom panel: everything known about the selected event, its stats with their units, and where to go from it.
 
-import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { exactTime, formatCount, formatShare, formatTime } from '../format/format';
 import { keyHint } from '../keys/table';
 import { sessionPath } from '../state/router';
@@ -9,7 +9,7 @@ import { opKey } from '../tools/drawerKeys';
 import { useToolSession } from '../tools/session';
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
-import type { EventDetail } from './model';
+import type { EventDetail, FlowEnd } from './model';
 import type { DrawnEvent } from './scene';
 import type { TimelineSession } from './session';
 import type { TimelineStore } from './state';
@@ -20,6 +20,8 @@ import './details.css';
 
 const FIRST_HEIGHT_PX = 252;
 const LEAST_HEIGHT_PX = 120;
+/** Ends of flows listed; arrows show the others. */
+const MAX_FLOW_ENDS = 5;
 
 interface Props {
   readonly store: TimelineStore;
@@ -64,7 +66,7 @@ export function DetailsPanel({ store, session, container }: Props) {
         </div>
       ) : (
         <div className="tl-details-body">
-          <Facts detail={shown} picked={picked} session={session} />
+          <Facts detail={shown} picked={picked} session={session} flows={<FlowList store={store} session={session} />} />
           <Stats detail={shown} />
         </div>
       )}
@@ -113,7 +115,35 @@ function Grip({ height, onResize }: { height: number; onResize: (to: number) => 
   );
 }
 
-function Facts({ detail, picked, session }: { detail: EventDetail | null; picked: DrawnEvent | null; session: TimelineSession | null }) {
+/** What caused the event and what it caused, to follow. */
+function FlowList({ store, session }: Pick<Props, 'store' | 'session'>) {
+  const flows = useStore(store, (state) => state.flows);
+  const total = useStore(store, (state) => state.flowsTotal);
+  const selection = useStore(store, (state) => state.selection);
+  if (flows.length === 0) return null;
+  const ends = (label: string, of: readonly FlowEnd[]) => of.length > 0 && (
+    <>
+      <dt>{label}</dt>
+      <dd>
+        {of.slice(0, MAX_FLOW_ENDS).map((end) => (
+          <div key={end.event}>
+            <button type="button" className="tl-link mono" onClick={() => session?.navigator.select(end.event, { reveal: true })}>{end.name}</button>{' '}
+            <span className="muted">{formatTime(end.duration_ps)}</span>
+          </div>
+        ))}
+        {of.length > MAX_FLOW_ENDS && <span className="muted">and {formatCount(of.length - MAX_FLOW_ENDS)} more</span>}
+      </dd>
+    </>
+  );
+  return (
+    <dl className="tl-flow-list" data-testid="timeline-flow-list" title={`${formatCount(total)} in all`}>
+      {ends('Caused by', flows.filter((flow) => flow.to.event === selection).map((flow) => flow.from))}
+      {ends('Caused', flows.filter((flow) => flow.from.event === selection).map((flow) => flow.to))}
+    </dl>
+  );
+}
+
+function Facts({ detail, picked, session, flows }: { detail: EventDetail | null; picked: DrawnEvent | null; session: TimelineSession | null; flows: ReactNode }) {
   const merged = picked !== null && picked.count > 1 ? picked : null;
   return (
     <div className="tl-facts">
@@ -135,6 +165,7 @@ function Facts({ detail, picked, session }: { detail: EventDetail | null; picked
         <Fact label="Depth" value={detail && (detail.depth === null ? '\u2013' : String(detail.depth))} />
         {detail !== null && (detail.occurrences ?? 1) > 1 && <Fact label="Stands for" value={`${formatCount(detail.occurrences)} occurrences`} />}
       </dl>
+      {flows}
       {detail !== null && detail.full_name !== '' && detail.full_name !== null && detail.full_name !== detail.name && (
         <div className="tl-full-name">
           <span className="label">Full name</span>

@@ -1,6 +1,7 @@
 // The timeline tool. React lays out the page and the panels; the canvas belongs to TimelineSession (session.ts).
 //
-//   /s/<id>/timeline?v=12.3s,40ms&sel=0.1.2.55&q=fusion&open=0.3&top=0.1.2,4&area=12.31s,18ms&renderer=2d
+//   /s/<id>/timeline?v=12.3s,40ms&sel=0.1.2.55&q=fusion&open=0.3&top=0.1.2,4&area=12.31s,18ms
+//     &pin=0.1.2~0.1.3&tf=XLA&he=1&marks=12.3s:note&colour=name&flows=1&renderer=2d
 
 import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
 import { ApiError } from '../api/client';
@@ -8,7 +9,7 @@ import { useLocation } from '../state/router';
 import { pushKeys, replaceKeysSoon } from '../state/url';
 import { useResolvedTheme } from '../theme/theme';
 import { ErrorNotice } from '../ui/states';
-import { DetailsPanel } from './DetailsPanel';
+import { BottomPanel } from './BottomPanel';
 import type { Elements } from './elements';
 import { EmptyStates } from './EmptyStates';
 import { Mirror, Notice } from './Mirror';
@@ -16,6 +17,7 @@ import { TimelineSession } from './session';
 import { makeStore, type TimelineStore } from './state';
 import { useStore } from './store';
 import { Toolbar } from './Toolbar';
+import { TrackFilter } from './TrackControls';
 import { useTimelineKeys } from './useTimelineKeys';
 import './timeline.css';
 
@@ -57,7 +59,7 @@ export default function TimelinePage({ sessionId }: { sessionId: string }) {
         </div>
       )}
       <Stage store={store} session={session} />
-      <DetailsPanel store={store} session={session} container={root as RefObject<HTMLElement | null>} />
+      <BottomPanel store={store} session={session} container={root as RefObject<HTMLElement | null>} />
       <Mirror store={store} session={session} />
     </div>
   );
@@ -69,8 +71,11 @@ function Stage({ store, session }: { store: TimelineStore; session: TimelineSess
   return (
     <div className="tl-stage">
       <div className="tl-corner tl-corner-minimap">
-        <span className="label">Whole session</span>
-        <span className="tl-total" data-part="total" />
+        <div className="tl-corner-line">
+          <span className="label">Whole session</span>
+          <span className="tl-total" data-part="total" />
+        </div>
+        <TrackFilter store={store} session={session} />
       </div>
       <div className="tl-minimap">
         <canvas data-part="minimap" aria-hidden="true" />

@@ -9,6 +9,7 @@ import { Icon } from '../ui/Icon';
 import { GoTo } from './GoTo';
 import type { TimelineSession } from './session';
 import type { TimelineStore } from './state';
+import { ViewTools } from './TrackControls';
 import { useStore } from './store';
 import { zoomAt } from './view';
 
@@ -22,8 +23,9 @@ export function Toolbar({ store, session }: Props) {
     <div className="tl-toolbar" role="toolbar" aria-label="Timeline">
       <Search store={store} session={session} />
       <Area store={store} session={session} />
-      <Legend />
+      <Legend store={store} />
       <div className="tl-tools">
+        <ViewTools store={store} session={session} />
         <Failed store={store} session={session} />
         <button type="button" className="button plain small" title={keyHint('timeline.go_to')} onClick={() => store.set({ goToOpen: !store.get().goToOpen })}>
           Go to time
@@ -121,8 +123,8 @@ function Area({ store, session }: Props) {
       <span className="label">Area</span>
       <strong>{formatTime(area.endPs - area.startPs)}</strong>
       <span className="muted">from {formatTime(area.startPs)}</span>
-      <button type="button" className="button plain small" title={keyHint('timeline.fit_selection')} onClick={() => session?.engine.fitTo(area)}>
-        Fit
+      <button type="button" className="button plain small" onClick={() => store.set({ panel: 'area' })}>
+        Totals
       </button>
       <button type="button" className="button plain small square" aria-label="Clear the area" onClick={() => session?.setArea(null)}>
         <Icon name="close" />
@@ -160,7 +162,9 @@ function ZoomButton({ session, factor, label, sign, hint }: { session: TimelineS
 /** Marker (9) looks like Other and explains itself by its tracks. */
 const SHOWN_CATEGORIES = [1, 2, 3, 4, 5, 6, 7, 8, 0] as const;
 
-function Legend() {
+function Legend({ store }: { store: TimelineStore }) {
+  const colourBy = useStore(store, (state) => state.colourBy);
+  if (colourBy !== 'category') return <ul className="tl-legend" aria-label="Colours"><li>{colourBy === 'name' ? 'One colour a name, numbers aside' : 'One colour a device or process'}</li></ul>;
   return (
     <ul className="tl-legend" aria-label="Colours">
       {SHOWN_CATEGORIES.map((index) => (

@@ -7,8 +7,9 @@
 import { formatTime } from '../format/format';
 import type { ResolvedTheme } from '../theme/tokens';
 import type { Elements } from './elements';
-import { LabelColumn } from './labelColumn';
-import { HEADER_PX, Layout, barTop, makeLayout, rowAt, type Track } from './layout';
+import { LabelColumn, type TrackAction } from './labelColumn';
+import { arrowsOf } from './flowArrows';
+import { HEADER_PX, Layout, NO_CHOICE, barTop, makeLayout, moved, rowAt, type Choice, type Track } from './layout';
 import { Minimap, minimapTracks } from './minimap';
 import { splitEventId, type LinesAnswer } from './model';
 import { ViewMotion, type HeldMove } from './motion';
@@ -62,6 +63,8 @@ export class Engine {
   private palette: Palette;
   private theme: ResolvedTheme;
   private toggled: ReadonlySet<string> = new Set();
+  private planeOrdinals: ReadonlyMap<string, number> = new Map();
+  private choice: Choice = NO_CHOICE;
   private strips: Track[] = [];
   private mark: SearchMark | null = null;
   private width = 1;
@@ -86,7 +89,7 @@ export class Engine {
     this.renderer = this.newRenderer(options.force2d);
     this.overlay = new Overlay(elements.overlay, elements.ruler);
     this.minimap = new Minimap(elements.minimap);
-    this.labels = new LabelColumn(elements.labels, (track) => this.toggle(track.id));
+    this.labels = new LabelColumn(elements.labels, (track, action) => this.act(track, action));
     this.loader = new TileLoader(source, (address) => this.cache.has(address), {
       onTile: (address, tile) => {
         this.cache.put(address, tile);
@@ -147,6 +150,7 @@ export class Engine {
     }
     const first = this.lines === null;
     this.lines = answer;
+    this.planeOrdinals = new Map(answer.hosts.flatMap((host) => host.planes).map((plane, i) => [plane.id, i]));
     const trace = { startPs: answer.window.start_ps, endPs: Math.max(answer.window.start_ps + 1, answer.window.end_ps) };
     const old = this.motion.window;
     if (trace.startPs !== old.startPs || trace.endPs !== old.endPs) {
@@ -170,6 +174,46 @@ export class Engine {
     this.rest();
   }
 
+  get tracksChosen(): Choice {
+    return this.choice;
+  }
+
+  setChoice(choice: Choice): void {
+    this.choice = choice;
+    this.relayout();
+    this.store.set({ filter: choice.filter, hideEmpty: choice.hideEmpty, pinnedCount: choice.pinned.length });
+  }
+
+  private act(track: Track, action: TrackAction): void {
+    if (action === 'toggle') {
+      this.toggle(track.id);
+      return;
+    }
+    if (action === 'pin') {
+      this.togglePin(track.id);
+      return;
+    }
+    this.setChoice({ ...this.choice, pinned: moved(this.choice.pinned, track.id, action === 'up' ? -1 : 1) });
+    this.rest();
+  }
+
+  togglePin(lineId: string): void {
+    const { pinned } = this.choice;
+    const next = pinned.includes(lineId) ? pinned.filter((id) => id !== lineId) : [...pinned, lineId];
+    this.setChoice({ ...this.choice, pinned: next });
+    this.rest();
+  }
+
+  /** The view, the scroll or the tracks are to be written into the address. */
+  noteChanged(): void {
+    this.rest();
+  }
+
+  showTrack(lineId: string): void {
+    this.reveal(lineId);
+    this.scrollToTrack(lineId);
+  }
+
   /** Opens every group in which a line lies. */
   reveal(lineId: string): void {
     const [host, plane] = lineId.split('.');
@@ -180,11 +224,13 @@ export class Engine {
       if (!next.delete(id)) next.add(id);
     }
     if (this.layout.find(lineId) === null) this.setToggled(next);
+    // What is asked for by name must not stay hidden behind the filter.
+    if (this.layout.find(lineId) === null) this.setChoice({ ...this.choice, filter: '', hideEmpty: false });
   }
 
   private relayout(): void {
     const anchor = this.layout.tracks[this.layout.indexAt(this.scrollPx)] ?? null;
-    this.layout = makeLayout(this.lines?.hosts ?? [], this.toggled);
+    this.layout = makeLayout(this.lines?.hosts ?? [], this.toggled, this.choice);
     if (anchor !== null) {
       const moved = this.layout.find(anchor.id);
       if (moved !== null) this.scrollPx += moved.y - anchor.y;
@@ -345,10 +391,12 @@ export class Engine {
     const frame = this.scene.build(input);
     this.lastFrame = frame;
     this.renderer.draw(frame.buffer, frame.strips, this.palette);
-    const { area, detail, selection } = this.store.get();
+    const { area, detail, selection, marks, steps, flows, viewFlows, flowsOn } = this.store.get();
+    const place = { layout: this.layout, view: input.view, widthPx: this.width, heightPx: this.height, scrollPx: this.scrollPx };
     this.overlay.draw({
       view: input.view, widthPx: this.width, heightPx: this.height, pixelRatio: this.ratio, palette: this.palette,
       labels: frame.labels, ruler, selection: this.selection.box(this.store.get()), hover: this.hovered === null ? null : boxOf(this.hovered), area,
+      marks, steps, flows: arrowsOf(flows, place), viewFlows: flowsOn ? arrowsOf(viewFlows, place) : [],
       crosshairX: this.cursorPs === null ? null : timeToX(input.view, this.width, this.cursorPs),
     });
     this.minimap.draw({
@@ -381,6 +429,7 @@ export class Engine {
     return {
       view: this.motion.view, window: this.motion.window, layout: this.layout, cache: this.cache, widthPx: this.width,
       heightPx: this.height, scrollPx: this.scrollPx, pixelRatio: this.ratio, edges: this.theme !== 'dark', mark: this.mark, gridX,
+      colourBy: this.store.get().colourBy, planeOrdinals: this.planeOrdinals,
     };
   }
 

@@ -1,17 +1,19 @@
 // The column of track names: real elements (text, buttons, tooltips), one pool, only what is on screen. Panning in time
 // never touches it; scrolling moves the container and fills rows that came into sight.
 
-import { HEADER_PX, type Layout, type Track } from './layout';
+import { HEADER_PX, PINNED_ID, type Layout, type Track } from './layout';
 import { formatCount, plural } from '../format/format';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-function chevron(): SVGSVGElement {
+export type TrackAction = 'toggle' | 'pin' | 'up' | 'down';
+
+function chevron(shape = 'M6 4l4 4-4 4'): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 16 16');
   svg.setAttribute('aria-hidden', 'true');
   const path = document.createElementNS(SVG, 'path');
-  path.setAttribute('d', 'M6 4l4 4-4 4');
+  path.setAttribute('d', shape);
   svg.append(path);
   return svg;
 }
@@ -21,6 +23,9 @@ interface Row {
   readonly button: HTMLButtonElement;
   readonly name: HTMLSpanElement;
   readonly note: HTMLSpanElement;
+  readonly pin: HTMLButtonElement;
+  readonly up: HTMLButtonElement;
+  readonly down: HTMLButtonElement;
   track: Track | null;
 }
 
@@ -32,7 +37,7 @@ export class LabelColumn {
   private layout: Layout | null = null;
   private selectedLine = '';
 
-  constructor(host: HTMLElement, private readonly onToggle: (track: Track) => void) {
+  constructor(host: HTMLElement, private readonly onAction: (track: Track, action: TrackAction) => void) {
     this.inner.className = 'tl-labels-inner';
     this.sticky.className = 'tl-sticky';
     this.sticky.hidden = true;
@@ -74,7 +79,7 @@ export class LabelColumn {
   /** In which process one is, when its header has been scrolled away. */
   private showSticky(layout: Layout, scrollPx: number): void {
     const top = layout.tracks[layout.indexAt(scrollPx)];
-    const plane = top?.kind === 'line' && top.plane !== null ? layout.find(top.plane.id) : null;
+    const plane = top?.kind === 'line' && top.plane !== null && top.pinned !== true ? layout.find(top.plane.id) : null;
     this.sticky.hidden = plane === null || top === undefined || top.y + top.height - scrollPx < HEADER_PX;
     if (this.sticky.hidden || plane === null) return;
     const host = layout.find(`h${plane.id.split('.')[0]}`);
@@ -109,16 +114,32 @@ export class LabelColumn {
     name.className = 'tl-track-name';
     const note = document.createElement('span');
     note.className = 'tl-track-note';
-    element.append(button, name, note);
-    const row: Row = { element, button, name, note, track: null };
+    const pin = this.actionButton('M6 2.5h4l-.7 4.6 2.7 2.4H4l2.7-2.4zM8 9.5V14');
+    const up = this.actionButton('M4.5 9.5L8 6l3.5 3.5');
+    const down = this.actionButton('M4.5 6.5L8 10l3.5-3.5');
+    element.append(button, name, note, up, down, pin);
+    const row: Row = { element, button, name, note, pin, up, down, track: null };
+    for (const [at, action] of [[pin, 'pin'], [up, 'up'], [down, 'down']] as const) {
+      at.addEventListener('click', () => {
+        if (row.track !== null) this.onAction(row.track, action);
+      });
+    }
     const toggle = (): void => {
-      if (row.track !== null && row.track.canToggle) this.onToggle(row.track);
+      if (row.track !== null && row.track.canToggle) this.onAction(row.track, 'toggle');
     };
     button.addEventListener('click', toggle);
     name.addEventListener('click', () => {
       if (row.track?.kind !== 'line') toggle();
     });
     return row;
+  }
+
+  private actionButton(shape: string): HTMLButtonElement {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'tl-toggle tl-act';
+    button.append(chevron(shape));
+    return button;
   }
 
   private fill(row: Row, track: Track): void {
@@ -135,6 +156,14 @@ export class LabelColumn {
     if (track.canToggle) button.setAttribute('aria-expanded', String(track.open));
     else button.removeAttribute('aria-expanded');
     button.setAttribute('aria-label', `${track.open ? 'Fold' : 'Unfold'} ${track.label}`);
+    const pinned = track.pinned === true;
+    row.pin.hidden = track.kind !== 'line';
+    row.pin.setAttribute('aria-pressed', String(pinned));
+    row.pin.setAttribute('aria-label', `${pinned ? 'Unpin' : 'Pin'} ${track.label}`);
+    row.pin.title = pinned ? 'Unpin' : 'Pin to the top';
+    row.up.hidden = row.down.hidden = !pinned;
+    row.up.setAttribute('aria-label', `Move ${track.label} up`);
+    row.down.setAttribute('aria-label', `Move ${track.label} down`);
     row.name.textContent = track.label;
     row.note.textContent = noteOf(track, derived);
     element.style.setProperty('--line-height', `${HEADER_PX}px`);
@@ -142,6 +171,7 @@ export class LabelColumn {
 }
 
 function noteOf(track: Track, derived: boolean): string {
+  if (track.id === PINNED_ID) return plural(track.lines, 'line');
   if (track.kind === 'host') return plural(track.lines, 'process', 'processes');
   if (track.kind === 'plane') return track.plane?.event_count === 0 ? 'no events' : plural(track.lines, 'line');
   if (derived) return 'derived';
@@ -151,6 +181,7 @@ function noteOf(track: Track, derived: boolean): string {
 }
 
 function describe(track: Track): string {
+  if (track.id === PINNED_ID) return 'Lines kept at the top';
   if (track.kind === 'host') return `Host ${track.label}`;
   if (track.kind === 'plane') return `${track.label}\n${plural(track.lines, 'line')}, ${eventsOf(track.plane?.event_count)}`;
   const line = track.line!;

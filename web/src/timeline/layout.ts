@@ -5,7 +5,8 @@
 //
 // Height of a line whose rows are not known yet is one row; keepAnchor() in the controller holds what is on screen.
 
-import { lineIndexOf, type HostInfo, type LineInfo, type PlaneInfo } from './model';
+import { lineIndexOf, planeOf, type HostInfo, type LineInfo, type PlaneInfo } from './model';
+import { nameMatcher } from './searchMark';
 
 export const HEADER_PX = 24;
 export const ROW_PX = 18; // pitch of nested rows; a bar is one less
@@ -37,6 +38,7 @@ export interface Track {
   readonly rows: number; // rows shown
   readonly rowsTotal: number | null; // rows the line has; null when not decoded yet
   readonly lines: number; // lines inside a plane or host
+  readonly pinned?: boolean;
 }
 
 export class Layout {
@@ -98,8 +100,18 @@ export function defaultFolded(hosts: readonly HostInfo[]): Set<string> {
   return folded;
 }
 
+/** What the user wants to see of the tracks, beside what is folded. */
+export interface Choice {
+  readonly pinned: readonly string[]; // lines at the top, in this order
+  readonly filter: string; // lines and planes whose name holds this, or fits /this/
+  readonly hideEmpty: boolean;
+}
+
+export const NO_CHOICE: Choice = { pinned: [], filter: '', hideEmpty: false };
+export const PINNED_ID = 'pinned';
+
 /** `toggled` holds ids that differ from their default: folded where the default is open, and the reverse. */
-export function makeLayout(hosts: readonly HostInfo[], toggled: ReadonlySet<string>): Layout {
+export function makeLayout(hosts: readonly HostInfo[], toggled: ReadonlySet<string>, choice: Choice = NO_CHOICE): Layout {
   const folded = defaultFolded(hosts);
   const isOpen = (id: string): boolean => folded.has(id) === toggled.has(id);
   const tracks: Track[] = [];
@@ -108,23 +120,58 @@ export function makeLayout(hosts: readonly HostInfo[], toggled: ReadonlySet<stri
     tracks.push({ ...track, y });
     y += track.height;
   };
+  const pinned = new Set(pushPinned(hosts, choice, isOpen, push));
+  const fits = nameMatcher(choice.filter);
   for (const host of hosts) {
     const hostId = `h${host.id}`;
+    const planes = host.planes.filter((plane) => {
+      if (choice.hideEmpty && isEmpty(plane)) return false;
+      return fits === null || fits(plane.name) || plane.lines.some((line) => fits(labelOf(line)));
+    });
+    if (planes.length === 0 && (fits !== null || (choice.hideEmpty && host.planes.length > 0))) continue;
     const hostOpen = isOpen(hostId);
     push({
       kind: 'host', id: hostId, label: host.host === '' ? 'host' : host.host, height: HEADER_PX, depth: 0, open: hostOpen,
       canToggle: host.planes.length > 0, plane: null, line: null, lineIndex: -1, chunk: '', rows: 0, rowsTotal: 0,
-      lines: host.planes.length,
+      lines: planes.length,
     });
     if (!hostOpen) continue;
-    for (const plane of host.planes) {
+    for (const plane of planes) {
       const planeOpen = isOpen(plane.id) && plane.lines.length > 0;
       push(planeTrack(plane, planeOpen));
       if (!planeOpen) continue;
-      for (const line of plane.lines) push(lineTrack(plane, line, isOpen(line.id)));
+      const all = fits === null || fits(plane.name);
+      for (const line of plane.lines) {
+        if (pinned.has(line.id) || (choice.hideEmpty && line.event_count === 0) || !(all || fits(labelOf(line)))) continue;
+        push(lineTrack(plane, line, isOpen(line.id)));
+      }
     }
   }
   return new Layout(tracks, y);
+}
+
+/** Pinned lines move to the top: they are not shown twice. */
+function pushPinned(hosts: readonly HostInfo[], choice: Choice, isOpen: (id: string) => boolean, push: (track: Omit<Track, 'y'>) => void): string[] {
+  const found: { plane: PlaneInfo; line: LineInfo }[] = [];
+  for (const id of choice.pinned) {
+    const plane = hosts.flatMap((host) => host.planes).find((one) => one.id === planeOf(id));
+    const line = plane?.lines.find((one) => one.id === id);
+    if (plane !== undefined && line !== undefined) found.push({ plane, line });
+  }
+  if (found.length === 0) return [];
+  push({
+    kind: 'host', id: PINNED_ID, label: 'Pinned', height: HEADER_PX, depth: 0, open: true, canToggle: false, plane: null, line: null, lineIndex: -1,
+    chunk: '', rows: 0, rowsTotal: 0, lines: found.length,
+  });
+  for (const { plane, line } of found) {
+    const track = lineTrack(plane, line, isOpen(line.id));
+    push({ ...track, label: `${track.label}, ${plane.name}`, depth: 1, pinned: true });
+  }
+  return found.map((one) => one.line.id);
+}
+
+function labelOf(line: LineInfo): string {
+  return line.display_name !== '' ? line.display_name : line.name !== '' ? line.name : `thread ${line.thread_id}`;
 }
 
 function planeTrack(plane: PlaneInfo, open: boolean): Omit<Track, 'y'> {
@@ -140,9 +187,8 @@ function planeTrack(plane: PlaneInfo, open: boolean): Omit<Track, 'y'> {
 function lineTrack(plane: PlaneInfo, line: LineInfo, open: boolean): Omit<Track, 'y'> {
   const rowsTotal = line.row_count;
   const rows = open ? Math.min(Math.max(1, rowsTotal ?? 1), MAX_ROWS_PER_LINE) : 1;
-  const label = line.display_name !== '' ? line.display_name : line.name !== '' ? line.name : `thread ${line.thread_id}`;
   return {
-    kind: 'line', id: line.id, label, height: rows * ROW_PX + 2 * LINE_PAD_PX, depth: 2, open,
+    kind: 'line', id: line.id, label: labelOf(line), height: rows * ROW_PX + 2 * LINE_PAD_PX, depth: 2, open,
     canToggle: (rowsTotal ?? 1) > 1, plane, line, lineIndex: lineIndexOf(line.id), chunk: `${plane.id}.${line.chunk}`,
     rows, rowsTotal, lines: 0,
   };
@@ -170,4 +216,18 @@ const MAX_TOGGLED = 500;
 export function toggledFromText(text: string): Set<string> {
   const ids = text.split('~').filter((id) => /^(h\d+|\d+\.\d+(\.\d+)?)$/.test(id));
   return new Set(ids.slice(0, MAX_TOGGLED));
+}
+
+export function pinnedFromText(text: string): string[] {
+  return [...new Set(text.split('~').filter((id) => /^\d+\.\d+\.\d+$/.test(id)))].slice(0, MAX_TOGGLED);
+}
+
+/** The list with one entry a step up or down; the same list when it is at the end. */
+export function moved(pinned: readonly string[], id: string, by: -1 | 1): readonly string[] {
+  const from = pinned.indexOf(id);
+  const to = from + by;
+  if (from < 0 || to < 0 || to >= pinned.length) return pinned;
+  const next = [...pinned];
+  [next[from], next[to]] = [next[to]!, next[from]!];
+  return next;
 }

@@ -66,7 +66,7 @@ export class Navigator {
     } else {
       const hits = this.store.get().search?.hits ?? [];
       this.store.set({
-        selection: id, picked: options.picked ?? null, detailError: null, hitIndex: hits.findIndex((hit) => hit.event === id),
+        panel: 'event', selection: id, picked: options.picked ?? null, detailError: null, hitIndex: hits.findIndex((hit) => hit.event === id),
         detail: this.details.get(id) ?? null,
       });
       void this.loadDetail(id, options.reveal ?? false);

@@ -1,8 +1,10 @@
 // Everything drawn as text or thin lines above the bars: names, grid, selection, hover, area; and the ruler.
 
 import { formatTime } from '../format/format';
+import { drawArrows, type FlowArrow } from './flowArrows';
 import { BAR_PX } from './layout';
-import type { Palette } from './palette';
+import type { Mark, StepMark } from './marks';
+import { COLOUR_LINE, COLOUR_SUNKEN, type Palette } from './palette';
 import type { Label } from './scene';
 import { TextFitter } from './textFit';
 import { spanLabel, type Ruler } from './ticks';
@@ -12,7 +14,11 @@ import { timeToX, type TimeSpan, type View } from './view';
 export const LABEL_FONT = '500 11px Inter, "Inter fallback", sans-serif';
 const AXIS_FONT = '500 12px Inter, "Inter fallback", sans-serif';
 const LABEL_PAD_PX = 5;
-export const RULER_PX = 32;
+export const RULER_PX = 48;
+const STEP_PX = 16; // the upper part of the ruler: steps of the profile
+/** Narrower steps have no name, and still narrower ones no line. */
+const MIN_STEP_LABEL_PX = 36;
+const MIN_STEP_PX = 4;
 
 export interface Box {
   readonly x0: number;
@@ -33,6 +39,10 @@ export interface OverlayInput {
   readonly hover: Box | null;
   readonly area: TimeSpan | null;
   readonly crosshairX: number | null;
+  readonly marks: readonly Mark[];
+  readonly steps: readonly StepMark[];
+  readonly flows: readonly FlowArrow[]; // of the selection
+  readonly viewFlows: readonly FlowArrow[];
 }
 
 function prepare(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): CanvasRenderingContext2D | null {
@@ -64,7 +74,14 @@ export class Overlay {
     const context = prepare(this.canvas, input.widthPx, input.heightPx, input.pixelRatio);
     if (context === null) return;
     this.drawLabels(context, input);
+    this.drawSteps(context, input);
     if (input.area !== null) this.drawArea(context, input, input.area);
+    drawArrows(context, input.viewFlows, input.palette.text2, input.palette.surface, false);
+    drawArrows(context, input.flows, input.palette.accent, input.palette.surface, true);
+    for (const mark of input.marks) {
+      context.fillStyle = input.palette.warn;
+      context.fillRect(Math.round(timeToX(input.view, input.widthPx, mark.atPs)), 0, 1, input.heightPx);
+    }
     if (input.hover !== null) this.outline(context, input.hover, input.palette.text, 1);
     if (input.selection !== null) {
       // A ring of the lane's colour keeps the frame apart from bars of the accent's hue.
@@ -89,6 +106,58 @@ export class Overlay {
       if (text === '') continue;
       context.fillStyle = label.dim ? input.palette.muted : input.palette.ink;
       context.fillText(text, label.x + LABEL_PAD_PX, label.y + BAR_PX / 2 + 0.5);
+    }
+  }
+
+  /** Where a step begins, through all tracks. */
+  private drawSteps(context: CanvasRenderingContext2D, input: OverlayInput): void {
+    context.fillStyle = input.palette.text2;
+    context.globalAlpha = 0.35;
+    for (const step of input.steps) {
+      const x0 = timeToX(input.view, input.widthPx, step.startPs);
+      const x1 = timeToX(input.view, input.widthPx, step.endPs);
+      if (x0 >= 0 && x0 <= input.widthPx && x1 - x0 >= MIN_STEP_PX) context.fillRect(Math.round(x0), 0, 1, input.heightPx);
+    }
+    context.globalAlpha = 1;
+  }
+
+  private drawStepBand(context: CanvasRenderingContext2D, input: OverlayInput): void {
+    const { palette, widthPx, view } = input;
+    context.font = LABEL_FONT;
+    input.steps.forEach((step, i) => {
+      const x0 = Math.max(0, timeToX(view, widthPx, step.startPs));
+      const x1 = Math.min(widthPx, timeToX(view, widthPx, step.endPs));
+      if (x1 <= x0) return;
+      context.fillStyle = palette.css[i % 2 === 0 ? COLOUR_SUNKEN : COLOUR_LINE]!;
+      context.fillRect(x0, 1, Math.max(1, x1 - x0 - 1), STEP_PX - 2);
+      if (x1 - x0 < MIN_STEP_LABEL_PX) return;
+      const text = this.fitter.fit(/^\d+$/.test(step.name) ? `step ${step.name}` : step.name, x1 - x0 - 2 * LABEL_PAD_PX);
+      context.fillStyle = palette.text2;
+      context.fillText(text, x0 + LABEL_PAD_PX, STEP_PX - 5);
+    });
+  }
+
+  private drawMarks(context: CanvasRenderingContext2D, input: OverlayInput): void {
+    const { palette, widthPx, view } = input;
+    context.font = LABEL_FONT;
+    for (const mark of input.marks) {
+      const x = Math.round(timeToX(view, widthPx, mark.atPs));
+      if (x < -8 || x > widthPx + 8) continue;
+      context.fillStyle = palette.warn;
+      context.beginPath();
+      context.moveTo(x - 5, STEP_PX);
+      context.lineTo(x + 6, STEP_PX);
+      context.lineTo(x + 0.5, STEP_PX + 8);
+      context.closePath();
+      context.fill();
+      context.fillRect(x, STEP_PX, 1, RULER_PX - STEP_PX);
+      if (mark.note === '') continue;
+      const text = this.fitter.fit(mark.note, 160);
+      const width = context.measureText(text).width + 8;
+      context.fillStyle = palette.surface;
+      context.fillRect(x + 7, STEP_PX + 1, width, 13);
+      context.fillStyle = palette.warn;
+      context.fillText(text, x + 11, STEP_PX + 11);
     }
   }
 
@@ -131,7 +200,9 @@ export class Overlay {
     }
     context.fillStyle = palette.muted;
     context.fillText(span, widthPx - spanWidth + 8, RULER_PX - 10);
+    this.drawStepBand(context, input);
     if (input.area !== null) this.drawAreaLabel(context, input, input.area);
+    this.drawMarks(context, input);
     context.fillStyle = palette.line;
     context.fillRect(0, RULER_PX - 1, widthPx, 1);
   }
@@ -144,9 +215,10 @@ export class Overlay {
     const width = context.measureText(text).width + 12;
     const x = Math.min(Math.max(0, (x0 + x1) / 2 - width / 2), input.widthPx - width);
     context.fillStyle = input.palette.surface;
-    context.fillRect(x - 2, 2, width + 4, RULER_PX - 4);
+    context.fillRect(x - 2, STEP_PX, width + 4, RULER_PX - STEP_PX - 3);
     context.fillStyle = input.palette.accent;
     context.fillRect(x0, RULER_PX - 3, x1 - x0, 2);
+    context.font = AXIS_FONT;
     context.fillText(text, x + 6, RULER_PX - 10);
   }
 }

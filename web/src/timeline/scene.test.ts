@@ -51,7 +51,7 @@ class Fixture {
   input(view: View, changes: Partial<SceneInput> = {}): SceneInput {
     return {
       view, window: this.window, layout: this.layout, cache: this.cache, widthPx: WIDTH, heightPx: 600, scrollPx: 0, pixelRatio: 1,
-      edges: false, mark: null, gridX: [], ...changes,
+      edges: false, mark: null, gridX: [], colourBy: 'category', planeOrdinals: new Map(), ...changes,
     };
   }
 }

@@ -12,6 +12,7 @@ import { RectBuffer, STYLE_DIAGONAL, STYLE_DOTTED, STYLE_EDGE, STYLE_FOOT } from
 import { RowWalker } from './rowWalk';
 import type { SearchMark } from './searchMark';
 import { StripBuffer } from './strip';
+import { Colours, type ColourBy } from './colour';
 import { FLAG_MERGED } from './tile';
 import type { TileCache } from './tileCache';
 import { levelFor, rootLevelFor, visibleRange } from './tileGrid';
@@ -28,6 +29,8 @@ export interface SceneInput {
   readonly pixelRatio: number;
   readonly edges: boolean; // light theme: a 1 px inner edge keeps bars apart from white
   readonly mark: SearchMark | null;
+  readonly colourBy: ColourBy;
+  readonly planeOrdinals: ReadonlyMap<string, number>; // by plane id: which device it is, for colours
   readonly gridX: readonly number[]; // CSS pixels of the ruler's named ticks
 }
 
@@ -88,6 +91,7 @@ export class Scene {
   private readonly strips = new StripBuffer();
   private stripRow = NO_STRIP;
   private readonly walker = new RowWalker();
+  private readonly colours = new Colours();
   private labels: Label[] = [];
   private covers = new Map<string, readonly Segment[]>();
   private bars = 0;
@@ -238,12 +242,15 @@ export class Scene {
     }
     ++this.bars;
     this.anyEvent = true;
-    if (x1 - x0 < MIN_RECT_PX && this.drawThin(x0, x1, edges && !dim ? walker.category + EDGE_OFFSET : walker.category, Math.round(strength))) return;
+    const best = walker.bestTile!;
+    const { colourBy, planeOrdinals } = this.input;
+    const colour = this.colours.of(colourBy, best, best.nameIndex(walker.bestRect), walker.category, planeOrdinals.get(track.plane!.id) ?? 0);
+    if (x1 - x0 < MIN_RECT_PX && this.drawThin(x0, x1, edges && !dim ? colour + EDGE_OFFSET : colour, Math.round(strength))) return;
     const y = this.y + barTop(this.row);
     // Many events in one bar look like no single event: no edge, no foot, and a count for a name.
     let style = edges && !dim && !walker.merged ? STYLE_EDGE : 0;
     if (walker.category === COLLECTIVE && !dim && !walker.merged) style |= STYLE_FOOT;
-    this.buffer.push(x0, x1, Math.round(y * ratio), Math.round(BAR_PX * ratio), walker.category, Math.round(strength), style);
+    this.buffer.push(x0, x1, Math.round(y * ratio), Math.round(BAR_PX * ratio), colour, Math.round(strength), style);
     const left = Math.max(0, walker.x0) / ratio;
     const width = Math.min(right, walker.x1) / ratio - left;
     if (width >= MIN_LABEL_PX && this.labels.length < MAX_LABELS) {

@@ -7,19 +7,26 @@ import type { ResolvedTheme } from '../theme/tokens';
 import type { Elements } from './elements';
 import { Engine } from './engine';
 import { PointerInput } from './input';
-import { toggledFromText, toggledToText } from './layout';
+import { colourByFrom, type ColourBy } from './colour';
+import { pinnedFromText, toggledFromText, toggledToText, type Choice } from './layout';
+import { marksFromText, marksToText, withMark, type Mark } from './marks';
 import { Navigator } from './navigator';
 import { installHook } from './testHook';
+import { planeOf, splitEventId } from './model';
 import type { TimelineStore } from './state';
 import { VersionChangedError, type TileSource } from './tileLoader';
-import { formatExactTime, parseTime } from './time';
+import { formatExactTime, formatTimeAt, parseTime } from './time';
 import { Tooltip } from './tooltip';
-import { viewFromText, viewToText, type TimeSpan } from './view';
+import { viewEndPs, viewFromText, viewToText, type TimeSpan } from './view';
 
 /** While lines are still being decoded the list is asked for again; each time a little later, up to the last. */
 const POLL_MS = [300, 500, 800, 1200, 2000] as const;
 /** A lost server is asked again this often. */
 const RETRY_MS = 3000;
+/** Arrows drawn at once; more would be a black surface. */
+const MAX_VIEW_FLOWS = 400;
+/** Keys of the address that the page follows on Back. */
+const FOLLOWED = ['v', 'sel', 'q', 'open', 'area', 'pin', 'tf', 'he', 'marks', 'colour', 'flows'] as const;
 
 export interface UrlWriter {
   replaceSoon(changes: Readonly<Record<string, string | null>>): void;
@@ -34,6 +41,10 @@ export class TimelineSession {
   private readonly stop = new AbortController();
   private readonly removeHook: () => void;
   private readonly forgetConnection: () => void;
+  private readonly unsubscribe: () => void;
+  private flowsOf: string | null = null; // the selection whose flows are asked for
+  private flowCalls = new AbortController();
+  private viewFlowCalls = new AbortController();
   private version = '';
   private timer = 0;
   private polls = 0;
@@ -52,6 +63,7 @@ export class TimelineSession {
       theme,
       onRest: () => {
         this.writeUrl();
+        this.loadViewFlows();
         this.input?.hoverAgain();
       },
       onVersionChanged: () => void this.loadLines(),
@@ -71,7 +83,12 @@ export class TimelineSession {
     });
     this.removeHook = installHook(this.engine, store);
     this.engine.setToggled(toggledFromText(readKey('open') ?? ''));
-    this.store.set({ area: areaFromText(readKey('area')) });
+    this.engine.setChoice(choiceFromUrl());
+    this.store.set({
+      area: areaFromText(readKey('area')), panel: readKey('sel') === null ? 'area' : 'event', marks: marksFromText(readKey('marks') ?? ''),
+      colourBy: colourByFrom(readKey('colour') ?? ''), flowsOn: readKey('flows') === '1',
+    });
+    this.unsubscribe = store.subscribe(() => this.followSelection());
     void this.loadLines();
   }
 
@@ -80,6 +97,9 @@ export class TimelineSession {
     window.clearTimeout(this.timer);
     this.removeHook();
     this.forgetConnection();
+    this.unsubscribe();
+    this.flowCalls.abort();
+    this.viewFlowCalls.abort();
     this.input?.dispose();
     this.navigator.dispose();
     this.tooltip.dispose();
@@ -92,14 +112,113 @@ export class TimelineSession {
   }
 
   setArea(area: TimeSpan | null): void {
-    this.store.set({ area });
+    this.store.set({ area, panel: area === null ? 'event' : 'area' });
     this.url.push(this.noteWritten({ area: area === null ? null : `${formatExactTime(area.startPs)},${formatExactTime(area.endPs - area.startPs)}` }));
+  }
+
+  // ---- tracks, colours, marks, gaps ----------------------------------------------------------------------------------
+
+  chooseTracks(changes: Partial<Choice>): void {
+    this.engine.setChoice({ ...this.engine.tracksChosen, ...changes });
+    this.engine.noteChanged();
+  }
+
+  setColourBy(colourBy: ColourBy): void {
+    this.store.set({ colourBy });
+    this.url.push(this.noteWritten({ colour: colourBy === 'category' ? null : colourBy }));
+  }
+
+  /** Marks where the pointer is; without one the start of the selection, else the middle of the view. */
+  addMark(): void {
+    const { engine, store } = this;
+    const { pointer, view } = engine;
+    const atPs = pointer !== null ? engine.timeAt(pointer.x) : store.get().detail?.start_ps ?? view.startPs + Math.floor(view.durationPs / 2);
+    if (store.get().marks.some((mark) => mark.atPs === atPs)) return;
+    this.setMarks(withMark(store.get().marks, { atPs, note: '' }));
+    store.set({ notice: `Marked ${formatTimeAt(atPs, 1e3)}. Notes are under Marks.` });
+  }
+
+  setNote(atPs: number, note: string): void {
+    this.setMarks(withMark(this.store.get().marks, { atPs, note }));
+  }
+
+  removeMark(atPs: number): void {
+    this.setMarks(this.store.get().marks.filter((mark) => mark.atPs !== atPs));
+  }
+
+  private setMarks(marks: readonly Mark[]): void {
+    this.store.set({ marks });
+    this.url.push(this.noteWritten({ marks: marks.length === 0 ? null : marksToText(marks) }));
+  }
+
+  openGaps(plane: string | null): void {
+    const selected = splitEventId(this.store.get().selection ?? '');
+    this.store.set({ panel: 'gaps', gapsPlane: plane ?? (selected === null ? this.store.get().gapsPlane : planeOf(selected.line)) });
+  }
+
+  showGap(gap: TimeSpan): void {
+    this.engine.cursorPs = null;
+    this.engine.fitTo(gap);
+  }
+
+  find(name: string): void {
+    const query = `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$/`;
+    this.navigator.search(query);
+    this.url.push(this.noteWritten({ q: query }));
+  }
+
+  // ---- flows ---------------------------------------------------------------------------------------------------------
+
+  setFlowsOn(flowsOn: boolean): void {
+    this.store.set({ flowsOn });
+    this.url.push(this.noteWritten({ flows: flowsOn ? '1' : null }));
+    this.loadViewFlows();
+  }
+
+  private followSelection(): void {
+    const { selection } = this.store.get();
+    if (selection === this.flowsOf) return;
+    this.flowsOf = selection;
+    this.flowCalls.abort();
+    this.flowCalls = new AbortController();
+    const { signal } = this.flowCalls;
+    this.store.set({ flows: [], flowsTotal: 0 });
+    if (selection === null) return;
+    api.flows(this.sessionId, { event: selection, limit: MAX_VIEW_FLOWS }, { signal }).then(
+      (answer) => this.store.set({ flows: answer.flows, flowsTotal: answer.total }),
+      // An event without arrows is still an event: what went wrong is said by its details.
+      () => undefined,
+    );
+  }
+
+  private loadViewFlows(): void {
+    this.viewFlowCalls.abort();
+    if (!this.store.get().flowsOn || !this.started) return;
+    this.viewFlowCalls = new AbortController();
+    const { view } = this.engine;
+    api.flows(this.sessionId, { from_ps: view.startPs, to_ps: viewEndPs(view), limit: MAX_VIEW_FLOWS }, { signal: this.viewFlowCalls.signal }).then(
+      (answer) => this.store.set({ viewFlows: answer.flows, viewFlowsTotal: answer.total }),
+      (error: unknown) => {
+        if (!isAbort(error)) this.store.set({ notice: `The flows could not be loaded: ${toApiError(error).message}` });
+      },
+    );
+  }
+
+  /** Steps of the profile, for the ruler. A profile without steps has none, and that is no error. */
+  private async loadSteps(): Promise<void> {
+    try {
+      const { steps } = await api.overview(this.sessionId, { signal: this.stop.signal });
+      this.store.set({ steps: (steps?.items ?? []).map((step) => ({ name: step.name, startPs: step.start_ps, endPs: step.start_ps + step.duration_ps })) });
+    } catch (error) {
+      if (!isAbort(error) && !this.stop.signal.aborted) this.store.set({ steps: [] });
+    }
   }
 
   /** Escape: the topmost thing only. False when there was nothing to close. */
   closeTop(): boolean {
-    const { goToOpen, area, selection } = this.store.get();
+    const { goToOpen, area, selection, panel } = this.store.get();
     if (goToOpen) this.store.set({ goToOpen: false });
+    else if (panel === 'gaps') this.store.set({ panel: 'event' });
     else if (this.engine.cursorPs !== null) {
       this.engine.cursorPs = null;
       this.engine.invalidate();
@@ -148,7 +267,8 @@ export class TimelineSession {
   /** The view that the address describes; once, when the lines are known. */
   private restore(): void {
     this.started = true;
-    for (const key of ['v', 'sel', 'q', 'open', 'area']) this.seen.set(key, readKey(key) ?? '');
+    void this.loadSteps();
+    for (const key of FOLLOWED) this.seen.set(key, readKey(key) ?? '');
     const { engine, navigator } = this;
     const view = viewFromText(readKey('v') ?? '');
     if (view !== null) engine.jump(view);
@@ -159,6 +279,7 @@ export class TimelineSession {
     if (track !== null) engine.scrollTo(track.y + Number(top![2]));
     const query = readKey('q');
     if (query !== null) navigator.search(query);
+    this.loadViewFlows();
   }
 
   /** Back and Forward: take what somebody else changed. What we wrote ourselves comes back here too and is no news. */
@@ -175,6 +296,13 @@ export class TimelineSession {
     });
     this.ifChanged('open', (text) => engine.setToggled(toggledFromText(text)));
     this.ifChanged('area', (text) => store.set({ area: areaFromText(text) }));
+    for (const key of ['pin', 'tf', 'he']) this.ifChanged(key, () => engine.setChoice(choiceFromUrl()));
+    this.ifChanged('marks', (text) => store.set({ marks: marksFromText(text) }));
+    this.ifChanged('colour', (text) => store.set({ colourBy: colourByFrom(text) }));
+    this.ifChanged('flows', (text) => {
+      store.set({ flowsOn: text === '1' });
+      this.loadViewFlows();
+    });
   }
 
   private ifChanged(key: string, apply: (text: string) => void): void {
@@ -198,9 +326,16 @@ export class TimelineSession {
     this.url.replaceSoon(this.noteWritten({
       v: viewToText(engine.view),
       open: toggledToText(engine.toggledIds),
+      pin: engine.tracksChosen.pinned.join('~') || null,
+      tf: engine.tracksChosen.filter || null,
+      he: engine.tracksChosen.hideEmpty ? '1' : null,
       top: top === undefined || engine.scrollPx === 0 ? null : `${top.id},${engine.scrollPx - top.y}`,
     }));
   }
+}
+
+function choiceFromUrl(): Choice {
+  return { pinned: pinnedFromText(readKey('pin') ?? ''), filter: readKey('tf') ?? '', hideEmpty: readKey('he') === '1' };
 }
 
 function areaFromText(text: string | null): TimeSpan | null {

@@ -1,7 +1,9 @@
 // What the panels around the canvas show. The engine writes, React reads.
 
 import type { ApiErrorBody } from '../api/types';
-import type { EventDetail, SearchAnswer } from './model';
+import type { ColourBy } from './colour';
+import type { Mark, StepMark } from './marks';
+import type { EventDetail, Flow, SearchAnswer } from './model';
 import type { RendererKind } from './renderer';
 import type { DrawnEvent } from './scene';
 import type { TimeSpan } from './view';
@@ -18,6 +20,19 @@ export interface TimelineState {
   readonly detail: EventDetail | null;
   readonly detailError: ApiErrorBody | null;
   readonly area: TimeSpan | null;
+  readonly panel: 'event' | 'area' | 'gaps'; // the bottom panel, when it has something to show
+  readonly gapsPlane: string | null; // whose gaps; null: the first one
+  readonly filter: string;
+  readonly hideEmpty: boolean;
+  readonly pinnedCount: number;
+  readonly flowsOn: boolean; // arrows of all that is in view, not only of the selection
+  readonly flows: readonly Flow[]; // of the selection
+  readonly flowsTotal: number;
+  readonly viewFlows: readonly Flow[];
+  readonly viewFlowsTotal: number;
+  readonly marks: readonly Mark[];
+  readonly steps: readonly StepMark[];
+  readonly colourBy: ColourBy;
   readonly query: string;
   readonly search: SearchAnswer | null;
   readonly searching: boolean;
@@ -33,7 +48,8 @@ export interface TimelineState {
 
 export const INITIAL_STATE: TimelineState = {
   phase: 'loading', error: null, complete: false, empty: false, renderer: 'webgl2', selection: null, picked: null, detail: null,
-  detailError: null, area: null, query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
+  detailError: null, area: null, panel: 'event', gapsPlane: null, filter: '', hideEmpty: false, pinnedCount: 0, flowsOn: false, flows: [], flowsTotal: 0, viewFlows: [],
+  viewFlowsTotal: 0, marks: [], steps: [], colourBy: 'category', query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
   failedTiles: 0, tileError: '', busy: false, goToOpen: false, notice: '',
 };
 

@@ -25,6 +25,13 @@ export function useTimelineKeys(session: () => TimelineSession | null, store: Ti
     'timeline.next_hit': () => session()?.navigator.stepHit(1),
     'timeline.previous_hit': () => session()?.navigator.stepHit(-1),
     'timeline.go_to': () => store.set({ goToOpen: true }),
+    'timeline.mark': () => session()?.addMark(),
+    'timeline.pin': () => {
+      const id = splitEventId(store.get().selection ?? '');
+      if (id === null) return false;
+      session()?.engine.togglePin(id.line);
+      return true;
+    },
     'timeline.collapse': () => {
       const id = splitEventId(store.get().selection ?? '');
       if (id !== null) session()?.engine.toggle(planeOf(id.line));
