@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HEADER_PX, LINE_PAD_PX, MAX_ROWS_PER_LINE, ROW_PX, makeLayout, representativeLine, rowAt, toggledFromText, toggledToText } from './layout';
+import { HEADER_PX, LINE_PAD_PX, MAX_ROWS_PER_LINE, ROW_PX, makeLayout, moved, pinnedFromText, representativeLine, rowAt, toggledFromText, toggledToText } from './layout';
 import { testHost, testLine, testPlane } from './testSession';
 
 const none = new Set<string>();
@@ -76,5 +76,34 @@ describe('what is folded, in the address', () => {
     expect(toggledFromText(toggledToText(ids))).toEqual(ids);
     expect(toggledFromText('0.1~<script>~x~h2')).toEqual(new Set(['0.1', 'h2']));
     expect(toggledFromText('')).toEqual(new Set());
+  });
+});
+
+describe('chosen tracks', () => {
+  const hosts = [testHost('0', [testPlane('0.0', 2), { ...testPlane('0.1', 2, { name: '/host:CPU' }), lines: [testLine('0.1.0', { display_name: 'python' }), testLine('0.1.1', { event_count: 0 })] }, testPlane('0.2', 0, { event_count: 0 })])];
+  const ids = (choice: Parameters<typeof makeLayout>[2]) => makeLayout(hosts, none, choice).tracks.map((track) => track.id);
+
+  it('moves pinned lines to the top, in their order, and shows none twice', () => {
+    const all = ids({ pinned: ['0.1.0', '0.0.1', '9.9.9'], filter: '', hideEmpty: false });
+    expect(all.slice(0, 3)).toEqual(['pinned', '0.1.0', '0.0.1']);
+    expect(new Set(all).size).toBe(all.length);
+    expect(makeLayout(hosts, none, { pinned: ['0.1.0'], filter: '', hideEmpty: false }).find('0.1.0')!.label).toBe('python, /host:CPU');
+  });
+
+  it('keeps what fits the filter, with the process around it, and pinned lines always', () => {
+    expect(ids({ pinned: [], filter: 'PYTH', hideEmpty: false })).toEqual(['h0', '0.1', '0.1.0']);
+    expect(ids({ pinned: [], filter: '/tpu:0\\.0/', hideEmpty: false })).toEqual(['h0', '0.0', '0.0.0', '0.0.1']);
+    expect(ids({ pinned: ['0.0.0'], filter: 'python', hideEmpty: false })).toEqual(['pinned', '0.0.0', 'h0', '0.1', '0.1.0']);
+    expect(ids({ pinned: [], filter: 'nothing like it', hideEmpty: false })).toEqual([]);
+  });
+
+  it('hides lines and processes without events', () => {
+    expect(ids({ pinned: [], filter: '', hideEmpty: true })).toEqual(['h0', '0.0', '0.0.0', '0.0.1', '0.1', '0.1.0']);
+  });
+
+  it('moves a pinned line by one and keeps the ends', () => {
+    expect(moved(['a', 'b'], 'b', -1)).toEqual(['b', 'a']);
+    expect(moved(['a', 'b'], 'a', -1)).toEqual(['a', 'b']);
+    expect(pinnedFromText('0.1.2~x~0.1.2~0.1.3')).toEqual(['0.1.2', '0.1.3']);
   });
 });
