@@ -71,6 +71,8 @@ function sessionAnswer(request, response, parts, query) {
   if (what === 'overview') return sendJson(request, response, sessions.overview(session));
   if (what === 'lines') return sendJson(request, response, sessions.lines(session));
   if (what === 'search') return sendJson(request, response, sessions.search(session, query));
+  // The mock's sessions hold no flows.
+  if (what === 'flows') return sendJson(request, response, { total: 0, truncated: false, flows: [] });
   if (what === 'events' && parts[3]) {
     const event = sessions.event(session, parts[3]);
     if (!event) throw new Fault(404, 'NOT_FOUND', 'EVENT_UNKNOWN', `No event has the id "${parts[3]}".`);
