@@ -11,8 +11,10 @@ namespace {
 
 using tools::TraceView;
 
-void Fill(TraceView* made) {
+// The older viewer has arguments of text only.
+void Fill(TraceView::Form form, TraceView* made) {
   TraceView& view = *made;
+  view.form = form;
   view.processes.push_back({.id = 501, .name = "/host:CPU \"main\"", .threads = {{7, "py\\thon"}}});
   TraceView::Event event;
   event.process = 501;
@@ -20,7 +22,9 @@ void Fill(TraceView* made) {
   event.name = view.Intern("line\nbreak");
   event.start_ps = 1'500'000;
   event.duration_ps = 2'000'000;
-  view.AddArgument(event, {.name = view.Intern("count"), .integer = -3});
+  if (form == TraceView::Form::kStreaming) {
+    view.AddArgument(event, {.name = view.Intern("count"), .integer = -3});
+  }
   TraceView::Argument text{.name = view.Intern("note"), .kind = TraceView::Argument::Kind::kText};
   text.text = view.Intern("a\"b");
   view.AddArgument(event, text);
@@ -32,14 +36,13 @@ void Fill(TraceView* made) {
 TEST(XprofTraceTest, JsonIsReadAsItWasMade) {
   for (const TraceView::Form form : {TraceView::Form::kStreaming, TraceView::Form::kLegacy}) {
     TraceView view;
-    Fill(&view);
-    view.form = form;
-    const auto json = nlohmann::json::parse(XprofTraceJson(view), nullptr, false);
+    Fill(form, &view);
+    auto json = nlohmann::json::parse(XprofTraceJson(view), nullptr, false);
     ASSERT_TRUE(json.is_object());
     bool process = false;
     bool thread = false;
     bool found = false;
-    for (const auto& event : json["traceEvents"]) {
+    for (auto& event : json["traceEvents"]) {
       if (event.value("ph", "") == "M" && event.value("name", "") == "process_name") {
         process |= event["args"]["name"] == "/host:CPU \"main\"" && event["pid"] == 501;
       }
@@ -66,7 +69,7 @@ TEST(XprofTraceTest, NothingIsStillAnAnswer) {
 
 TEST(XprofTraceTest, PackedIsOneZstdFrameAndTheSameEachTime) {
   TraceView view;
-  Fill(&view);
+  Fill(TraceView::Form::kStreaming, &view);
   const Result<std::string> packed = XprofTracePacked(view);
   const Result<std::string> again = XprofTracePacked(view);
   ASSERT_TRUE(packed.ok() && again.ok());
