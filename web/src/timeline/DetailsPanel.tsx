@@ -76,17 +76,30 @@ export function DetailsPanel({ store, session, container }: Props) {
 
 const programStats = /^(program_id|hlo_module_id)$/;
 
-// From an event of a device op to everything that is known about the op.
+// From an event of a device op to the op in every tool that knows it.
 function OpLink({ detail }: { detail: EventDetail | null }) {
   const { sessionId, tools } = useToolSession();
-  if (detail === null || !detail.plane.startsWith('/device:') || tools === null || !findTool(tools, 'hlo_stats')?.applies) return null;
+  if (detail === null || !detail.plane.startsWith('/device:') || tools === null) return null;
   const op = detail.stats.find((stat) => stat.name === 'hlo_op')?.value;
   const program = detail.stats.find((stat) => programStats.test(stat.name))?.value;
   const name = typeof op === 'string' && op !== '' ? op : detail.name;
+  const moduleId = program === undefined || program === null || typeof program === 'object' ? '' : String(program);
+  const asOp = new URLSearchParams({ op: opKey(moduleId, name) }).toString();
+  const targets = [
+    { tool: 'hlo_stats', label: 'Op', query: asOp },
+    { tool: 'op_profile', label: 'Op profile', query: asOp },
+    { tool: 'roofline_model', label: 'Roofline', query: asOp },
+    { tool: 'kernel_stats', label: 'Kernels', query: asOp },
+    ...(moduleId === '' ? [] : [{ tool: 'graph_viewer', label: 'Graph', query: new URLSearchParams({ 'o.program_id': moduleId, 'o.node_name': name }).toString() }]),
+  ] as const;
   return (
-    <Link className="button plain small" to={sessionPath(sessionId, 'hlo_stats', `?op=${encodeURIComponent(opKey(program === undefined || program === null || typeof program === 'object' ? '' : String(program), name))}`)}>
-      Op
-    </Link>
+    <>
+      {targets.filter((target) => findTool(tools, target.tool)?.applies).map((target) => (
+        <Link key={target.tool} className="button plain small" to={sessionPath(sessionId, target.tool, `?${target.query}`)}>
+          {target.label}
+        </Link>
+      ))}
+    </>
   );
 }
 
