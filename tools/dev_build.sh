@@ -40,8 +40,9 @@ build_console() {
   fi
 }
 
+# Tests and fuzzers of one build: both want the sanitizers, and the counters of coverage cost the tests little.
 build_asan() {
-  configure build/asan -DCMAKE_BUILD_TYPE=Debug -DSTROBE_SANITIZE=address,undefined
+  configure build/asan -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DSTROBE_FUZZ=ON -DSTROBE_SANITIZE=address,undefined
   ninja_build build/asan
 }
 
@@ -50,7 +51,8 @@ build_tsan() {
   ninja_build build/tsan "$@"
 }
 
+# For long runs: optimised further.
 build_fuzz() {
   configure build/fuzz -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSTROBE_FUZZ=ON -DSTROBE_SANITIZE=address,undefined
-  ninja_build build/fuzz
+  ninja_build build/fuzz fuzzers
 }

@@ -56,12 +56,11 @@ test_tsan() {
   done
 }
 
-# run_fuzzers SECONDS [counted]: every fuzzer from its seeds and what was kept of earlier crashes.
+# run_fuzzers SECONDS BUILD: every fuzzer of that build from its seeds and what was kept of earlier crashes.
 run_fuzzers() {
-  local seconds="$1" program name corpus passed=0 failed=0
-  build_fuzz
+  local seconds="$1" build="$2" program name corpus passed=0 failed=0
   mkdir -p build/test-logs
-  for program in build/fuzz/strobe_*_fuzz; do
+  for program in "$build"/strobe_*_fuzz; do
     name="$(basename "$program")"
     name="${name#strobe_}"
     corpus="build/corpus/$name"
@@ -82,7 +81,8 @@ run_fuzzers() {
 test_fuzz() {
   say "fuzzers, a few seconds each"
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
-  run_fuzzers "${STROBE_FUZZ_SECONDS:-5}" || true
+  build_asan
+  run_fuzzers "${STROBE_FUZZ_SECONDS:-5}" build/asan || true
 }
 
 test_web() {

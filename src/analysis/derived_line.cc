@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "src/analysis/event_order.h"
 #include "src/analysis/tf_op_name.h"
@@ -131,8 +132,19 @@ PreparedLine DerivedLine::Take(const DerivedNames& names, int64_t timestamp_ns) 
   line.timestamp_ns = timestamp_ns;
   line.from_file = false;
   line.derived = true;
+  // Sorted by place before the large events are made; most often they are in order already.
+  std::vector<uint32_t> order(events_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto earlier = [this](uint32_t a, uint32_t b) {
+    const TimeSpan& left = events_[a].span;
+    const TimeSpan& right = events_[b].span;
+    return left.start_ps != right.start_ps ? left.start_ps < right.start_ps
+                                           : left.duration_ps() > right.duration_ps();
+  };
+  if (!std::ranges::is_sorted(order, earlier)) std::ranges::stable_sort(order, earlier);
   line.events.reserve(events_.size());
-  for (Made& made : events_) {
+  for (const uint32_t place : order) {
+    Made& made = events_[place];
     AddedEvent& event = line.events.emplace_back();
     event.name = names.Text(made.name);
     event.display_name = names.Display(made.name);
@@ -141,23 +153,29 @@ PreparedLine DerivedLine::Take(const DerivedNames& names, int64_t timestamp_ns) 
     event.group = made.group;
     event.stats = std::move(made.stats);
   }
-  std::ranges::stable_sort(line.events, [](const AddedEvent& a, const AddedEvent& b) {
-    return a.start_ps != b.start_ps ? a.start_ps < b.start_ps : a.duration_ps > b.duration_ps;
-  });
   return line;
 }
 
-void ExpandFrameworkOp(std::string_view full_name, TimeSpan span, int64_t group,
-                       DerivedNames* names, DerivedLine* scopes, DerivedLine* ops) {
+const FrameworkOpLines::Parts& FrameworkOpLines::PartsOf(std::string_view full_name) {
+  const auto [place, is_new] = parts_.try_emplace(full_name);
+  Parts& parts = place->second;
+  if (!is_new) return parts;
   const FrameworkOp op = ParseFrameworkOp(full_name);
   if (op.category == FrameworkCategory::kTensorFlow || op.category == FrameworkCategory::kJax) {
-    std::vector<uint32_t> levels;
-    for (const std::string_view scope : NameScopes(op.name)) levels.push_back(names->Find(scope));
-    scopes->Expand(levels, span, group);
+    parts.has_scopes = true;
+    for (const std::string_view scope : NameScopes(op.name)) {
+      parts.scopes.push_back(names_.Find(scope));
+    }
   }
-  const uint32_t name = names->Find(full_name);
-  if (!names->has_display(name)) names->SetDisplay(name, FrameworkOpLabel(op));
-  ops->Expand(name, span, group);
+  parts.op = names_.Find(full_name);
+  if (!names_.has_display(parts.op)) names_.SetDisplay(parts.op, FrameworkOpLabel(op));
+  return parts;
+}
+
+void FrameworkOpLines::Expand(std::string_view full_name, TimeSpan span, int64_t group) {
+  const Parts& parts = PartsOf(full_name);
+  if (parts.has_scopes) scopes_.Expand(parts.scopes, span, group);
+  ops_.Expand(parts.op, span, group);
 }
 
 void SortPlaneEvents(std::vector<PlaneEvent>* events) {

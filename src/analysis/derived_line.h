@@ -112,9 +112,30 @@ class DerivedLine {
   std::vector<Made> events_;
 };
 
-// The lines for scopes and ops from a framework op's full name, "scope/scope/op:type".
-void ExpandFrameworkOp(std::string_view full_name, TimeSpan span, int64_t group,
-                       DerivedNames* names, DerivedLine* scopes, DerivedLine* ops);
+// The lines for scopes and ops from a framework op's full name, "scope/scope/op:type". Each name is
+// taken apart once.
+class FrameworkOpLines {
+ public:
+  // All outlive this.
+  FrameworkOpLines(DerivedNames* names, DerivedLine* scopes, DerivedLine* ops)
+      : names_(*names), scopes_(*scopes), ops_(*ops) {}
+
+  // `full_name` outlives the names.
+  void Expand(std::string_view full_name, TimeSpan span, int64_t group);
+
+ private:
+  struct Parts {
+    std::vector<uint32_t> scopes;
+    bool has_scopes = false;
+    uint32_t op = 0;
+  };
+  const Parts& PartsOf(std::string_view full_name);
+
+  DerivedNames& names_;
+  DerivedLine& scopes_;
+  DerivedLine& ops_;
+  std::unordered_map<std::string_view, Parts> parts_;
+};
 
 // An event of a plane, for walking several lines in time order.
 struct PlaneEvent {

@@ -121,6 +121,7 @@ class StreamLines {
         names_(*names),
         ops_(first_id + 1, "Framework Ops" + suffix, {}, true),
         name_scopes_(first_id, "Framework Name Scope" + suffix, {&ops_}, true),
+        op_lines_(&names_, &name_scopes_, &ops_),
         hlo_ops_(first_id + 3, "XLA Ops" + suffix, {}, true),
         modules_(first_id + 2, "XLA Modules" + suffix, {&name_scopes_, &hlo_ops_}, true),
         sources_(first_id + 5, "Source code" + suffix, {}, true) {}
@@ -141,7 +142,7 @@ class StreamLines {
     if (is_xla) {
       AddHlo(module, span, group);
     } else if (const std::string_view op = Text(kTfOp); !op.empty()) {
-      ExpandFrameworkOp(op, span, group, &names_, &name_scopes_, &ops_);
+      op_lines_.Expand(op, span, group);
     }
   }
 
@@ -203,7 +204,7 @@ class StreamLines {
     if (!values_.has(kProgram)) return;
     const Symbol symbol = symbols_.Find(values_[kProgram].IntOrUint(), levels.back());
     if (!symbol.framework_op.empty()) {
-      ExpandFrameworkOp(symbol.framework_op, span, group, &names_, &name_scopes_, &ops_);
+      op_lines_.Expand(symbol.framework_op, span, group);
     }
     if (!symbol.source.empty()) sources_.Expand(names_.Find(symbol.source), span, group);
   }
@@ -214,6 +215,7 @@ class StreamLines {
   DerivedNames& names_;
   DerivedLine ops_;
   DerivedLine name_scopes_;
+  FrameworkOpLines op_lines_;
   DerivedLine hlo_ops_;
   DerivedLine modules_;
   DerivedLine sources_;

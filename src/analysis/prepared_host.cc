@@ -176,7 +176,7 @@ class HostPreparer {
     STROBE_RETURN_IF_ERROR(
         DeriveGpuLines({file_, modules, host_->groups_}, cancel_, &host_->planes_, &host_->texts_));
     for (size_t p = 0; p < file_.planes().size(); ++p) {
-      if (!TensorCoreOf(file_.planes()[p].name)) continue;
+      if (!options_.tpu_op_lines || !TensorCoreOf(file_.planes()[p].name)) continue;
       STROBE_RETURN_IF_ERROR(DeriveTpuLines(file_, p, cancel_, &host_->planes_[p], &host_->texts_));
     }
     return OkStatus();

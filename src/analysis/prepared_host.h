@@ -117,6 +117,9 @@ struct PreparedPlane {
 
 struct PrepareOptions {
   bool derived_lines = true;
+  // With derived_lines: scopes, framework ops and source lines of TPU cores too. They take 10 times
+  // as long as all the rest, and only viewers of a trace show them.
+  bool tpu_op_lines = true;
   uint64_t max_groups = 10'000'000;
 };
 

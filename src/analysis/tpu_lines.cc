@@ -51,6 +51,7 @@ class TpuPlane {
         names_(texts),
         ops_(kFrameworkOpsId, "Framework Ops", {}, false),
         scopes_(kNameScopeId, "Framework Name Scope", {&ops_}, false),
+        op_lines_(&names_, &scopes_, &ops_),
         sources_(kSourceId, "Source code", {}, false),
         offload_(texts) {}
 
@@ -194,7 +195,7 @@ class TpuPlane {
       if (stat.name == kSlotNames[kSource]) source = stat.text;
     }
     const TimeSpan span = {event.start_ps, event.start_ps + event.duration_ps};
-    if (!op.empty()) ExpandFrameworkOp(op, span, event.group, &names_, &scopes_, &ops_);
+    if (!op.empty()) op_lines_.Expand(op, span, event.group);
     if (!source.empty()) sources_.Expand(names_.Find(source), span, event.group);
   }
 
@@ -213,7 +214,7 @@ class TpuPlane {
     if (is_async) return;
     const TimeSpan span = {event.start_ps, event.start_ps + event.duration_ps};
     const int64_t group = prepared_.lines[event.line].GroupOf(event.event);
-    if (!op.empty()) ExpandFrameworkOp(op, span, group, &names_, &scopes_, &ops_);
+    if (!op.empty()) op_lines_.Expand(op, span, group);
     if (!source.empty()) sources_.Expand(names_.Find(source), span, group);
     if (facts.is_offload) {
       offload_.Add(file_, plane_, name, span);
@@ -228,6 +229,7 @@ class TpuPlane {
   DerivedNames names_;
   DerivedLine ops_;
   DerivedLine scopes_;
+  FrameworkOpLines op_lines_;
   DerivedLine sources_;
   HostOffloadRows offload_;
   std::vector<NameFacts> facts_;  // by event metadata

@@ -90,6 +90,7 @@ SessionInput::SessionInput(Parts parts)
     : parts_(std::move(parts)),
       facts_(FactsOf(parts_.hosts, *parts_.modules)),
       prepared_(parts_.hosts.size()),
+      for_trace_(parts_.hosts.size()),
       stats_(parts_.hosts.size()) {}
 
 Status SessionInput::CheckHost(size_t host) const {
@@ -131,7 +132,20 @@ Result<std::shared_ptr<const T>> SessionInput::Once(
 Result<std::shared_ptr<const analysis::PreparedHost>> SessionInput::Prepared(
     size_t host, const CancelToken& cancel) {
   STROBE_RETURN_IF_ERROR(CheckHost(host));
+  {
+    const std::lock_guard lock(mutex_);
+    if (for_trace_[host].value != nullptr) return for_trace_[host].value;
+  }
   return Once<analysis::PreparedHost>(&prepared_[host], cancel, [&] {
+    return analysis::PreparedHost::Prepare(parts_.owners[host], *parts_.hosts[host].file,
+                                           {.tpu_op_lines = false}, cancel);
+  });
+}
+
+Result<std::shared_ptr<const analysis::PreparedHost>> SessionInput::PreparedForTrace(
+    size_t host, const CancelToken& cancel) {
+  STROBE_RETURN_IF_ERROR(CheckHost(host));
+  return Once<analysis::PreparedHost>(&for_trace_[host], cancel, [&] {
     return analysis::PreparedHost::Prepare(parts_.owners[host], *parts_.hosts[host].file, {},
                                            cancel);
   });
@@ -193,7 +207,9 @@ Result<std::shared_ptr<const analysis::OpStats>> SessionInput::CombinedOpStats(
 
 uint64_t SessionInput::PreparedBytesLocked() const {
   uint64_t bytes = 0;
-  for (const auto& slot : prepared_) bytes += slot.value ? slot.bytes : 0;
+  for (const auto* slots : {&prepared_, &for_trace_}) {
+    for (const auto& slot : *slots) bytes += slot.value ? slot.bytes : 0;
+  }
   return bytes;
 }
 
@@ -207,10 +223,14 @@ uint64_t SessionInput::resident_bytes() const {
 
 // With several hosts, one that is summed up is no longer needed by the tools of op stats.
 void SessionInput::BoundPrepared(size_t host) {
-  std::shared_ptr<const analysis::PreparedHost> dropped;  // freed after the lock
+  std::vector<std::shared_ptr<const analysis::PreparedHost>> dropped;  // freed after the lock
   const std::lock_guard lock(mutex_);
-  if (prepared_[host].running || PreparedBytesLocked() <= parts_.max_prepared_bytes) return;
-  dropped.swap(prepared_[host].value);
+  if (PreparedBytesLocked() <= parts_.max_prepared_bytes) return;
+  for (auto* slots : {&prepared_, &for_trace_}) {
+    if ((*slots)[host].running) continue;
+    dropped.push_back(std::move((*slots)[host].value));
+    (*slots)[host].value = nullptr;
+  }
 }
 
 void SessionInput::DropComputed() {
@@ -222,6 +242,7 @@ void SessionInput::DropComputed() {
     slot.value = nullptr;
   };
   for (auto& slot : prepared_) drop(slot);
+  for (auto& slot : for_trace_) drop(slot);
   for (auto& slot : stats_) drop(slot);
   for (Combination& known : combined_) drop(*known.slot);
 }

@@ -42,6 +42,8 @@ class SessionInput : public ToolInput {
   std::string_view session_name() const override { return parts_.name; }
   Result<std::shared_ptr<const analysis::PreparedHost>> Prepared(
       size_t host, const CancelToken& cancel) override;
+  Result<std::shared_ptr<const analysis::PreparedHost>> PreparedForTrace(
+      size_t host, const CancelToken& cancel) override;
   Result<std::shared_ptr<const analysis::OpStats>> HostOpStats(size_t host,
                                                                const CancelToken& cancel) override;
   Result<std::shared_ptr<const analysis::OpStats>> CombinedOpStats(
@@ -59,7 +61,7 @@ class SessionInput : public ToolInput {
   struct Slot {
     bool running = false;
     std::shared_ptr<const T> value;
-    uint64_t bytes = 0;  // of the value, nearly
+    uint64_t bytes = 0;           // of the value, nearly
     std::optional<Status> error;  // of the input, kept; cancellation is not
   };
   template <typename T>
@@ -75,6 +77,7 @@ class SessionInput : public ToolInput {
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   std::vector<Slot<analysis::PreparedHost>> prepared_;
+  std::vector<Slot<analysis::PreparedHost>> for_trace_;
   std::vector<Slot<analysis::OpStats>> stats_;
   struct Combination {
     std::vector<size_t> hosts;

@@ -59,9 +59,15 @@ class ToolInput {
   // Name of the run as the page shows it, for titles and file names.
   virtual std::string_view session_name() const = 0;
 
-  // One host with group ids, flows and derived lines. HOST_UNREADABLE when it has no file.
+  // One host with group ids and flows; derived lines but those of TPU ops, which it may have too.
+  // HOST_UNREADABLE when it has no file.
   virtual Result<std::shared_ptr<const analysis::PreparedHost>> Prepared(
       size_t host, const CancelToken& cancel) = 0;
+  // With every derived line, for those who show the trace.
+  virtual Result<std::shared_ptr<const analysis::PreparedHost>> PreparedForTrace(
+      size_t host, const CancelToken& cancel) {
+    return Prepared(host, cancel);
+  }
   // Of one host; of the chosen hosts combined as XProf combines them. Hosts that cannot be read are
   // left out and named in OpStats::diagnostics; when none can be read, the first one's error.
   virtual Result<std::shared_ptr<const analysis::OpStats>> HostOpStats(

@@ -317,24 +317,29 @@ Status TraceHost::NumberEqualTimes(const CancelToken& cancel) {
       if (!IsHidden(line, event)) filter.Add(line.StartOf(event));
     }
   }
-  std::vector<EventId> repeated;
+  // The time stands beside the place, so that the sort seldom looks further.
+  struct Timed {
+    int64_t start_ps = 0;
+    EventId id;
+  };
+  std::vector<Timed> repeated;
   for (uint32_t l = 0; l < lines_.size(); ++l) {
     STROBE_RETURN_IF_ERROR(cancel.Check());
     const Line& line = lines_[l];
     for (uint32_t event = 0; event < line.count(); ++event) {
       if (!IsHidden(line, event) && filter.Repeated(line.StartOf(event))) {
-        repeated.push_back({l, event});
+        repeated.push_back({line.StartOf(event), {l, event}});
       }
     }
   }
-  std::ranges::stable_sort(repeated, [&](EventId a, EventId b) { return Before(a, b); });
+  std::ranges::stable_sort(repeated, [&](const Timed& a, const Timed& b) {
+    return a.start_ps != b.start_ps ? a.start_ps < b.start_ps : Before(a.id, b.id);
+  });
   uint32_t serial = 0;
   for (size_t i = 1; i < repeated.size(); ++i) {
     if (i % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel.Check());
-    const EventId last = repeated[i - 1];
-    const EventId id = repeated[i];
-    const bool same = lines_[last.line].StartOf(last.event) == lines_[id.line].StartOf(id.event);
-    serial = same ? serial + 1 : 0;
+    const EventId id = repeated[i].id;
+    serial = repeated[i].start_ps == repeated[i - 1].start_ps ? serial + 1 : 0;
     if (serial > 0) lines_[id.line].serials.emplace_back(id.event, serial);
   }
   for (Line& line : lines_) std::ranges::sort(line.serials);

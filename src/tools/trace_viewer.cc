@@ -174,7 +174,7 @@ Result<ToolResult> RunStreaming(const ToolQuestion& question, ToolInput& input,
     const ToolHost& known = input.hosts()[index];
     const auto add = [&]() -> Status {
       STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const analysis::PreparedHost> prepared,
-                              input.Prepared(index, cancel));
+                              input.PreparedForTrace(index, cancel));
       STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const TraceHost> host,
                               TraceHost::Of(prepared, known.name, cancel));
       const auto offset = static_cast<uint32_t>(kProcessesPerHost * (i + 1));
@@ -208,7 +208,7 @@ Result<ToolResult> RunLegacy(const ToolQuestion& question, ToolInput& input,
   }
   const size_t index = question.hosts.front();
   STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const analysis::PreparedHost> prepared,
-                          input.Prepared(index, cancel));
+                          input.PreparedForTrace(index, cancel));
   auto view = std::make_shared<TraceView>();
   if (question.options.Text("format") != "pb") {
     STROBE_RETURN_IF_ERROR(FillLegacyTrace(*prepared, kMostLegacyEvents, cancel, view.get()));
