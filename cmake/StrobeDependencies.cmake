@@ -13,11 +13,15 @@ find_package(gRPC CONFIG REQUIRED)
 find_package(Boost 1.81 REQUIRED)  # header-only use; Debian 12 has 1.81 beside 1.74, Debian 13 has 1.83
 
 # Libraries without a CMake package of their own.
-foreach(lib xxhash isal zstd lzma brotlidec brotlienc brotlicommon snappy re2 sqlite3)
+foreach(lib xxhash isal zstd lzma brotlidec brotlienc brotlicommon snappy re2 sqlite3 pq)
   find_library(STROBE_LIB_${lib} NAMES ${lib} REQUIRED)
   add_library(${lib} UNKNOWN IMPORTED)
   set_target_properties(${lib} PROPERTIES IMPORTED_LOCATION "${STROBE_LIB_${lib}}")
 endforeach()
+
+# libpq's header lies in a folder of its own.
+find_path(STROBE_PQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
+target_include_directories(pq SYSTEM INTERFACE "${STROBE_PQ_INCLUDE}")
 
 # Our own .proto files for the gRPC services.
 file(GLOB STROBE_PROTOS CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/proto/*.proto")

@@ -17,7 +17,9 @@
 #include "src/api/router.h"
 #include "src/api/static_files.h"
 #include "src/base/clock.h"
+#include "src/base/ids.h"
 #include "src/capture/capture.h"
+#include "src/catalog/catalog.h"
 #include "src/engine/engine.h"
 #include "src/queue/operation.h"
 #include "src/tools/registry.h"
@@ -35,7 +37,10 @@ using CaptureFunction = std::function<Result<capture::CaptureResult>(
 struct AppContext {
   engine::Engine* engine = nullptr;
   queue::OperationTable* operations = nullptr;
-  CaptureFunction capture;  // empty: captures are not offered
+  CaptureFunction capture;              // empty: captures are not offered
+  catalog::Catalog* catalog = nullptr;  // null: no runs are kept
+  // Asks the work behind a running operation of the catalogue to stop; empty: nothing runs.
+  std::function<void(const catalog::Operation&)> cancel_ml_operation;
   const Clock* clock = nullptr;
   StaticFiles* console = nullptr;
   HttpMetrics* metrics = nullptr;
@@ -62,10 +67,15 @@ void AddXprofDataRoutes(const std::shared_ptr<AppContext>& context, std::vector<
 void AddXprofWorkRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddToolRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddCompareRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddV1alphaRunRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddV1alphaOperationRoutes(const std::shared_ptr<AppContext>& context,
+                               std::vector<Route>* routes);
 void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 
 // Parameters that every address of a tool's answer takes.
 std::vector<QueryParam> ToolQueries();
+// Parameters of the ML Diagnostics API's lists.
+std::vector<QueryParam> MlListQueries();
 // By id or alias among the context's tools; "^" at the end is cut off. Null: no such tool.
 const tools::ToolDescriptor* FindToolIn(const AppContext& context, std::string_view name);
 

@@ -68,6 +68,8 @@ std::string_view AuthClassName(AuthClass auth) {
       return "read";
     case AuthClass::kCapture:
       return "capture";
+    case AuthClass::kWrite:
+      return "write";
   }
   return "unknown";
 }

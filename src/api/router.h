@@ -31,6 +31,7 @@ enum class AuthClass : uint8_t {
   kPublic,   // health and the console's files
   kRead,     // looks at profiles
   kCapture,  // makes other processes work
+  kWrite,    // changes runs and what is below them
 };
 std::string_view AuthClassName(AuthClass auth);
 

@@ -133,6 +133,8 @@ std::vector<Route> MakeRoutes(Context context) {
   AddCaptureRoutes(context, &routes);
   AddToolRoutes(context, &routes);
   AddCompareRoutes(context, &routes);
+  AddV1alphaRunRoutes(context, &routes);
+  AddV1alphaOperationRoutes(context, &routes);
   AddXprofRoutes(context, &routes);
   AddConsoleRoutes(context, &routes);
   routes.push_back({.pattern = "/api/v1/openapi.json",

@@ -34,6 +34,7 @@ struct ServeOptions {
   std::vector<std::string> allow_hosts;
   std::string cache_directory;  // empty: below the user's cache directory
   bool no_cache = false;
+  std::string catalog;  // empty: below the user's state directory; with --no-cache in memory
   std::string cache_size = "20G";
   std::string memory;  // empty: half of the machine's
   int threads = 0;     // 0: one a core

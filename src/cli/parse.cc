@@ -46,6 +46,10 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
   command->add_option("--cache", options.cache_directory,
                       "Where decoded columns are kept (default ~/.cache/strobe)");
   command->add_flag("--no-cache", options.no_cache, "Keep nothing on disk");
+  command->add_option("--catalog", options.catalog,
+                      "Where runs are kept: a file or postgresql://... (default "
+                      "~/.local/state/strobe/catalog.db, or STROBE_CATALOG; with --no-cache in "
+                      "memory)");
   command->add_option("--cache-size", options.cache_size, "Limit of the cache, such as 20G")
       ->capture_default_str();
   command->add_option("--memory", options.memory,

@@ -14,6 +14,7 @@
 #include "src/api/openapi.h"
 #include "src/api/server.h"
 #include "src/base/log.h"
+#include "src/catalog/catalog.h"
 #include "src/cli/command.h"
 #include "src/cli/serve_settings.h"
 #include "src/cli/signals.h"
@@ -73,6 +74,29 @@ Result<engine::EngineOptions> MakeEngineOptions(const ServeOptions& options) {
   return engine_options;
 }
 
+Result<std::unique_ptr<catalog::Catalog>> OpenCatalog(const ServeOptions& options) {
+  std::string place = options.catalog;
+  if (place.empty()) place = Environment("STROBE_CATALOG");
+  if (place.empty()) {
+    place = options.no_cache
+                ? ":memory:"
+                : DefaultCatalogPlace(Environment("XDG_STATE_HOME"), Environment("HOME"));
+  }
+  if (place == ":memory:") {
+    LogInfo("catalog.in_memory", {{"hint", "runs are forgotten at the end; see --catalog"}});
+  } else if (!catalog::IsPostgresPlace(place)) {
+    const fs::path folder = fs::path(place).parent_path();
+    std::error_code error;
+    if (!folder.empty()) fs::create_directories(folder, error);
+    if (error) {
+      return UnavailableError("CATALOG_UNAVAILABLE", "The catalogue's folder cannot be made.")
+          .Where(folder.string() + ": " + error.message())
+          .Hint("Name another place with --catalog.");
+    }
+  }
+  return catalog::Catalog::Open({.place = place}, SystemClock(), SystemRandom());
+}
+
 // Every connection and every opened file takes a descriptor, and the usual soft limit of 1024 is
 // below max_connections alone. Far more than the server's own limits add up to is of no use.
 constexpr rlim_t kWantedDescriptors = 65'536;
@@ -119,10 +143,12 @@ Result<int> RunServe(const ServeOptions& options) {
   STROBE_RETURN_IF_ERROR(engine->Refresh());
   const std::unique_ptr<queue::OperationTable> operations =
       queue::OperationTable::Create({}, SystemClock(), ids);
+  STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<catalog::Catalog> runs, OpenCatalog(options));
   api::StaticFiles console(console_directory);
   auto context = std::make_shared<api::AppContext>();
   context->engine = engine.get();
   context->operations = operations.get();
+  context->catalog = runs.get();
   context->capture = [&ids](const capture::CaptureRequest& request, const CancelToken& cancel,
                             const std::function<void(const capture::CaptureProgress&)>& progress) {
     return capture::Capture(request, {.clock = SystemClock(), .ids = ids}, cancel, progress);

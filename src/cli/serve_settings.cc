@@ -44,6 +44,12 @@ std::string DefaultCacheDirectory(const std::string& xdg_cache_home, const std::
   return "";
 }
 
+std::string DefaultCatalogPlace(const std::string& xdg_state_home, const std::string& home) {
+  if (xdg_state_home.starts_with('/')) return xdg_state_home + "/strobe/catalog.db";
+  if (home.starts_with('/')) return home + "/.local/state/strobe/catalog.db";
+  return ":memory:";
+}
+
 std::vector<std::string> AllowedHosts(std::vector<std::string> given) {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0') {

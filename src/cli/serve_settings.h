@@ -23,6 +23,9 @@ struct ListenAddress {
 Result<ListenAddress> ParseListen(std::string_view text, bool insecure_no_auth);
 // $XDG_CACHE_HOME/strobe, else $HOME/.cache/strobe, else "" (no cache).
 std::string DefaultCacheDirectory(const std::string& xdg_cache_home, const std::string& home);
+// Where runs are kept when nobody says: $XDG_STATE_HOME/strobe/catalog.db, else
+// $HOME/.local/state/strobe/catalog.db, else in memory.
+std::string DefaultCatalogPlace(const std::string& xdg_state_home, const std::string& home);
 // The names given and the machine's own name.
 std::vector<std::string> AllowedHosts(std::vector<std::string> given);
 
