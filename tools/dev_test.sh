@@ -126,6 +126,15 @@ run_pytest() {  # NAME PATHS...
   count "$name" "$passed" "$failed"
 }
 
+test_sdk() {
+  say "the unmodified SDK of ML Diagnostics"
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
+  build_release
+  setup_python_venv test
+  setup_python_venv sdk
+  run_pytest "ML Diagnostics SDK" tests/sdk
+}
+
 test_browser() {
   say "the whole way in a real browser"
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
@@ -163,7 +172,7 @@ test_layers() {
 
 command_test() {
   local parts=("$@") part started=$SECONDS
-  [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python parity browser)
+  [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python sdk parity browser)
   mkdir -p build/test-logs
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
   if [ ! -d "${STROBE_CORPUS:-$ROOT/../shared/data}" ]; then

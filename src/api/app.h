@@ -39,6 +39,8 @@ struct AppContext {
   queue::OperationTable* operations = nullptr;
   CaptureFunction capture;              // empty: captures are not offered
   catalog::Catalog* catalog = nullptr;  // null: no runs are kept
+  // Looks now for the profiles of one run; empty: nobody looks.
+  std::function<Status(const catalog::Key&)> scan_run;
   // Asks the work behind a running operation of the catalogue to stop; empty: nothing runs.
   std::function<void(const catalog::Operation&)> cancel_ml_operation;
   const Clock* clock = nullptr;
@@ -70,6 +72,8 @@ void AddCompareRoutes(const std::shared_ptr<AppContext>& context, std::vector<Ro
 void AddV1alphaRunRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddV1alphaOperationRoutes(const std::shared_ptr<AppContext>& context,
                                std::vector<Route>* routes);
+void AddV1alphaChildRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddSelfHostedRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 
 // Parameters that every address of a tool's answer takes.

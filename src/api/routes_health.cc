@@ -135,6 +135,8 @@ std::vector<Route> MakeRoutes(Context context) {
   AddCompareRoutes(context, &routes);
   AddV1alphaRunRoutes(context, &routes);
   AddV1alphaOperationRoutes(context, &routes);
+  AddV1alphaChildRoutes(context, &routes);
+  AddSelfHostedRoutes(context, &routes);
   AddXprofRoutes(context, &routes);
   AddConsoleRoutes(context, &routes);
   routes.push_back({.pattern = "/api/v1/openapi.json",

@@ -1,6 +1,7 @@
 // Runs of the ML Diagnostics API: create, get, list, update, delete; locations.
 #include <fmt/format.h>
 
+#include "src/api/ml_children.h"
 #include "src/api/ml_run.h"
 #include "src/api/v1alpha_support.h"
 #include "src/base/json_writer.h"
@@ -16,6 +17,18 @@ using Context = std::shared_ptr<AppContext>;
 
 constexpr std::string_view kRuns =
     "/v1alpha/projects/{project}/locations/{location}/machineLearningRuns";
+
+// The hosts that a run's workload names are its targets without anybody making them.
+Status AddWorkloadTargets(Transaction& transaction, const Run& run) {
+  for (catalog::ProfilerTarget& target : WorkloadTargets(run)) {
+    STROBE_ASSIGN_OR_RETURN(const auto there,
+                            transaction.Find<catalog::ProfilerTarget>(target.key()));
+    if (there) continue;
+    target.etag = catalog::MakeUuid(transaction.random());
+    STROBE_RETURN_IF_ERROR(transaction.Insert(target));
+  }
+  return OkStatus();
+}
 
 Result<Response> CreateRun(const Context& context, const Request& request) {
   Key key = KeyOf(request);
@@ -33,6 +46,7 @@ Result<Response> CreateRun(const Context& context, const Request& request) {
             const Run run, MakeRun(request.body, run_key, catalog::MakeUuid(transaction.random()),
                                    transaction.clock().NowUnixNanos()));
         STROBE_RETURN_IF_ERROR(NamingResource(transaction.Insert(run), name));
+        STROBE_RETURN_IF_ERROR(AddWorkloadTargets(transaction, run));
         operation->target = name;
         operation->run = run.id;
         return TypedJson(RunJson(run), "MachineLearningRun");
@@ -73,6 +87,7 @@ Result<Response> PatchRun(const Context& context, const Request& request) {
                                                    catalog::MakeUuid(transaction.random()),
                                                    transaction.clock().NowUnixNanos(), &run));
                   STROBE_RETURN_IF_ERROR(transaction.Update(run));
+                  STROBE_RETURN_IF_ERROR(AddWorkloadTargets(transaction, run));
                   operation->target = catalog::RunName(key);
                   return TypedJson(RunJson(run), "MachineLearningRun");
                 });

@@ -63,6 +63,7 @@ std::span<const Migration> AllMigrations() {
   hostname {text},
   node_index {big},
   is_master {big},
+  automatic {big},
   PRIMARY KEY (project, location, run, id)))sql",
            R"sql(CREATE TABLE profiler_sessions (
   project {text},

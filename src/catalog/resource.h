@@ -55,6 +55,7 @@ struct ProfilerTarget {
   std::string hostname;
   int64_t node_index = 0;
   int64_t is_master = 0;
+  int64_t automatic = 0;  // came with the run's workload, and goes with it
 
   Key key() const { return {project, location, run, id}; }
 };

@@ -102,6 +102,12 @@ bool ParseRunName(std::string_view name, Key* key) {
 
 Status DeleteRun(Transaction& transaction, const Key& key, bool force) {
   STROBE_ASSIGN_OR_RETURN(const Run run, transaction.Get<Run>(key));
+  STROBE_RETURN_IF_ERROR(
+      transaction.sql()
+          .Run("DELETE FROM profiler_targets WHERE project = ? AND location = ? AND run = ? AND "
+               "automatic = 1",
+               {key.project, key.location, key.id})
+          .status());
   STROBE_ASSIGN_OR_RETURN(const int64_t targets, transaction.DeleteChildren<ProfilerTarget>(key));
   STROBE_ASSIGN_OR_RETURN(const int64_t sessions, transaction.DeleteChildren<ProfilerSession>(key));
   STROBE_ASSIGN_OR_RETURN(const int64_t events, transaction.DeleteChildren<MonitoredEvent>(key));

@@ -44,7 +44,8 @@ const Table<ProfilerTarget>& TableOf<ProfilerTarget>() {
                   {"create_unix_ns", &ProfilerTarget::create_unix_ns},
                   {"hostname", &ProfilerTarget::hostname},
                   {"node_index", &ProfilerTarget::node_index},
-                  {"is_master", &ProfilerTarget::is_master}}};
+                  {"is_master", &ProfilerTarget::is_master},
+                  {"automatic", &ProfilerTarget::automatic}}};
   return table;
 }
 

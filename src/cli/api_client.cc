@@ -46,6 +46,14 @@ Status ErrorOf(int status, std::string_view body) {
       return error.contains(key) && error[key].is_string() ? error[key].get<std::string>()
                                                            : std::string();
     };
+    // Google's shape has the code's name as status, and ours in the details.
+    if (error.contains("status") && error["status"].is_string()) {
+      std::string name = text("status");
+      for (const json& detail : error.value("details", json::array())) {
+        if (detail.is_object()) name = detail.value("reason", name);
+      }
+      return Status(CodeOf(text("status")), name, text("message"));
+    }
     const StatusCode code = CodeOf(text("code"));
     if (code != StatusCode::kOk) {
       return Status(code, text("name"), text("message")).Where(text("where")).Hint(text("hint"));
@@ -69,8 +77,11 @@ class LocalClient final : public ApiClient {
     context_->console = &console_;
     router_ = std::make_unique<api::Router>(api::MakeRoutes(context_));
   }
-  Result<ApiReply> Get(const std::string& target) override {
-    STROBE_ASSIGN_OR_RETURN(api::Request request, api::MakeRequest("GET", target));
+  Result<ApiReply> Get(const std::string& target) override { return Send("GET", target, ""); }
+  Result<ApiReply> Send(const std::string& method, const std::string& target,
+                        const std::string& body_sent) override {
+    STROBE_ASSIGN_OR_RETURN(api::Request request, api::MakeRequest(method, target));
+    request.body = body_sent;
     const api::Response response = router_->Run(router_->Find(request), request);
     const std::string body = response.body == nullptr ? "" : *response.body;
     if (response.status >= 400) return ErrorOf(response.status, body);
@@ -127,13 +138,18 @@ Result<int> Connect(const ServerAddress& server) {
   return Unreachable(server, std::generic_category().message(last_error));
 }
 
-Result<std::string> Exchange(const ServerAddress& server, const std::string& target) {
+Result<std::string> Exchange(const ServerAddress& server, const std::string& method,
+                             const std::string& target, const std::string& body) {
   STROBE_ASSIGN_OR_RETURN(const int descriptor, Connect(server));
   const Socket socket(descriptor);
   const bool v6 = server.host.find(':') != std::string::npos;
   const std::string request =
-      "GET " + target + " HTTP/1.1\r\nHost: " + (v6 ? "[" + server.host + "]" : server.host) + ":" +
-      server.port + "\r\nConnection: close\r\nAccept-Encoding: identity\r\n\r\n";
+      method + " " + target + " HTTP/1.1\r\nHost: " + (v6 ? "[" + server.host + "]" : server.host) +
+      ":" + server.port + "\r\nConnection: close\r\nAccept-Encoding: identity\r\n" +
+      (body.empty() ? ""
+                    : "Content-Type: application/json\r\nContent-Length: " +
+                          std::to_string(body.size()) + "\r\n") +
+      "\r\n" + body;
   for (size_t sent = 0; sent < request.size();) {
     const ssize_t wrote =
         send(socket.get(), request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
@@ -157,8 +173,10 @@ class RemoteClient final : public ApiClient {
  public:
   explicit RemoteClient(ServerAddress server) : server_(std::move(server)) {}
 
-  Result<ApiReply> Get(const std::string& target) override {
-    STROBE_ASSIGN_OR_RETURN(const std::string bytes, Exchange(server_, target));
+  Result<ApiReply> Get(const std::string& target) override { return Send("GET", target, ""); }
+  Result<ApiReply> Send(const std::string& method, const std::string& target,
+                        const std::string& body) override {
+    STROBE_ASSIGN_OR_RETURN(const std::string bytes, Exchange(server_, method, target, body));
     STROBE_ASSIGN_OR_RETURN(HttpAnswer answer, ParseHttpAnswer(bytes));
     if (answer.status >= 400) return ErrorOf(answer.status, answer.body);
     return ApiReply{std::move(answer.content_type), std::move(answer.body)};

@@ -36,6 +36,12 @@ class ApiClient {
   virtual ~ApiClient() = default;
   // `target` is path and query. Answers of 400 and more are errors.
   virtual Result<ApiReply> Get(const std::string& target) = 0;
+  // Any method; a body is JSON. METHOD_NOT_OFFERED where only asking is possible.
+  virtual Result<ApiReply> Send(const std::string& method, const std::string& target,
+                                const std::string& body) {
+    if (method == "GET") return Get(target);
+    return UnimplementedError("METHOD_NOT_OFFERED", "Nothing can be changed here.");
+  }
   const std::string& session() const { return session_; }      // id
   const std::string& xprof_run() const { return xprof_run_; }  // as XProf's routes name it
 

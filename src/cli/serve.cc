@@ -15,6 +15,7 @@
 #include "src/api/server.h"
 #include "src/base/log.h"
 #include "src/catalog/catalog.h"
+#include "src/catalog/scanner.h"
 #include "src/cli/command.h"
 #include "src/cli/serve_settings.h"
 #include "src/cli/signals.h"
@@ -97,6 +98,45 @@ Result<std::unique_ptr<catalog::Catalog>> OpenCatalog(const ServeOptions& option
   return catalog::Catalog::Open({.place = place}, SystemClock(), SystemRandom());
 }
 
+// Profiles of runs are shown only below the server's roots: a run's storage path is set by whoever
+// may make runs, and must not become a way to read the rest of the disk.
+Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine,
+                                                          const std::string& storage_path) {
+  if (storage_path.find("://") != std::string::npos) {
+    return UnimplementedError("STORAGE_NOT_SUPPORTED", "This storage is not looked into.")
+        .Where(storage_path.substr(0, 200))
+        .Hint("Use a directory below one of the server's roots, or mount the bucket there.");
+  }
+  const std::vector<std::string>& roots = engine.options().roots;
+  std::error_code error;
+  const std::string real = fs::weakly_canonical(storage_path, error).string();
+  const bool inside =
+      !error && std::any_of(roots.begin(), roots.end(), [&](const std::string& root) {
+        return real == root || real.starts_with(root.ends_with('/') ? root : root + "/");
+      });
+  if (!inside) {
+    return FailedPreconditionError("STORAGE_OUTSIDE_ROOTS",
+                                   "The run's profiles lie outside of what this server shows.")
+        .Where(storage_path.substr(0, 200))
+        .Hint("Start the server with a directory above it.");
+  }
+  STROBE_RETURN_IF_ERROR(engine.Refresh());
+  std::vector<catalog::FoundSession> found;
+  for (const engine::SessionSummary& summary : engine.Sessions()) {
+    if (!summary.entry.path.starts_with(real + "/") || summary.entry.files.empty()) continue;
+    catalog::FoundSession session;
+    session.path = storage_path + summary.entry.path.substr(real.size());
+    session.name = summary.entry.name;
+    session.viewer_id = summary.entry.id;
+    for (const xplane::SessionFile& file : summary.entry.files) session.hosts.push_back(file.host);
+    session.size_bytes = summary.entry.size_bytes;
+    session.modified_unix_ns = summary.entry.modified_unix_ns;
+    session.completeness = xplane::CompletenessStateName(summary.state);
+    found.push_back(std::move(session));
+  }
+  return found;
+}
+
 // Every connection and every opened file takes a descriptor, and the usual soft limit of 1024 is
 // below max_connections alone. Far more than the server's own limits add up to is of no use.
 constexpr rlim_t kWantedDescriptors = 65'536;
@@ -149,6 +189,10 @@ Result<int> RunServe(const ServeOptions& options) {
   context->engine = engine.get();
   context->operations = operations.get();
   context->catalog = runs.get();
+  catalog::Scanner scanner(
+      *runs, [&engine](const std::string& path) { return FindBelowRoots(*engine, path); },
+      SystemClock());
+  context->scan_run = [&scanner](const catalog::Key& key) { return scanner.ScanRun(key); };
   context->capture = [&ids](const capture::CaptureRequest& request, const CancelToken& cancel,
                             const std::function<void(const capture::CaptureProgress&)>& progress) {
     return capture::Capture(request, {.clock = SystemClock(), .ids = ids}, cancel, progress);
@@ -172,6 +216,7 @@ Result<int> RunServe(const ServeOptions& options) {
                                                                          .metrics = metrics,
                                                                          .clock = SystemClock(),
                                                                          .ids = ids}));
+  scanner.Start();
   if (console_directory.empty()) LogWarning("console.missing", {});
   PrintOut(Announcement(listen, server->port()));
   const int signal = signals.Wait();
