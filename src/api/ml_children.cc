@@ -171,6 +171,13 @@ Result<ProfilerSession> MakeSession(std::string_view body, const Key& key, std::
   auto session = NewRecord<ProfilerSession>(key, std::move(etag), now_unix_ns);
   session.update_unix_ns = now_unix_ns;
   TakeSession(Stored(normal), &session);
+  // Taking it would leave a session that nobody ever captures.
+  if (session.kind == "ON_DEMAND" || session.kind == "SNAPSHOT") {
+    return UnimplementedError("RUN_CAPTURE_NOT_OFFERED",
+                              "This server does not capture for a run yet.")
+        .Where(session.kind)
+        .Hint("Use strobe capture or POST /api/v1/captures; the session is found by scanning.");
+  }
   return session;
 }
 

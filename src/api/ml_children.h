@@ -5,7 +5,8 @@
 //   STROBE_RETURN_IF_ERROR(UpdateSession(body, mask, etag, now, &session));
 //   SessionJson(session, {.storage_path = run.storage_path, .base_url = "http://host:8080"});
 //
-// Errors: those of NormalizeMessage and ParseUpdateMask, ETAG_MISMATCH, TARGET_NO_HOSTNAME.
+// Errors: those of NormalizeMessage and ParseUpdateMask, ETAG_MISMATCH, TARGET_NO_HOSTNAME,
+// RUN_CAPTURE_NOT_OFFERED.
 #pragma once
 
 #include <string>
