@@ -3,7 +3,8 @@
 //
 // Split over several files: opened_session.cc (opening, loading, lines), session_answers.cc
 // (completeness, overview, tiles, search), session_events.cc (single events), session_tools.cc
-// (tools), session_rows.cc (events of a row), session_area.cc (totals, gaps, flows).
+// (tools), session_rows.cc (events of a row), session_area.cc (totals, gaps, flows),
+// session_kept.cc (what is kept for the next time).
 #pragma once
 
 #include <atomic>
@@ -64,6 +65,24 @@ struct LinePyramids {
   std::atomic<bool> claimed{false};  // somebody decodes the line or has done so
   std::atomic<bool> ready{false};
   std::vector<timeline::RowPyramid> rows;
+};
+
+// What totals of an area are summed by: names of one plane on lines of one kind, since categories
+// depend on both.
+struct AreaGroup {
+  uint32_t host = 0;
+  uint32_t plane = 0;
+  analysis::LineKind kind = analysis::LineKind::kOther;
+  friend auto operator<=>(const AreaGroup&, const AreaGroup&) = default;
+};
+struct AreaPiece {
+  AreaGroup group;
+  uint32_t line = 0;
+  timeline::TotalSlice slice;
+};
+struct AreaSums {
+  std::map<AreaGroup, std::vector<timeline::NameTotal>> names;  // by event metadata
+  std::map<LineRef, timeline::LineTotal> lines;
 };
 
 class SessionState : public OpenedSession, public std::enable_shared_from_this<SessionState> {
@@ -185,6 +204,10 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
                                            std::optional<int64_t> to_ps) const;
   std::vector<LineRef> LinesOfSide(bool devices, uint64_t* left_out) const;
   Result<std::vector<LineRef>> LinesToCount(const TotalsQuery& query, AreaTotals* totals) const;
+  std::vector<AreaPiece> PiecesOf(const std::vector<LineRef>& lines, int64_t from_ps,
+                                  int64_t to_ps) const;
+  Result<AreaSums> SumPieces(const std::vector<AreaPiece>& pieces, const CancelToken& cancel) const;
+  void DescribeNames(const AreaSums& sums, size_t limit, AreaTotals* totals);
   void DescribeLines(const std::map<LineRef, timeline::LineTotal>& by_line, size_t limit,
                      AreaTotals* totals) const;
   Status MeasureDevices(const std::map<LineRef, timeline::LineTotal>& by_line,

@@ -34,26 +34,6 @@ int64_t Back(int64_t session_ps, int64_t shift_ps) {
   return __builtin_sub_overflow(session_ps, shift_ps, &file_ps) ? session_ps : file_ps;
 }
 
-// Names of one plane on lines of one kind: categories depend on both.
-struct GroupKey {
-  uint32_t host = 0;
-  uint32_t plane = 0;
-  LineKind kind = LineKind::kOther;
-  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
-};
-
-struct Piece {
-  GroupKey group;
-  uint32_t line = 0;
-  timeline::TotalSlice slice;
-};
-
-// What one thread adds up.
-struct Worker {
-  std::map<GroupKey, std::vector<NameTotal>> names;
-  std::map<LineRef, timeline::LineTotal> lines;
-};
-
 void AddTo(AreaTotals::Sum* sum, const NameTotal& total) {
   sum->count += total.count;
   sum->total_ps = SaturatingAdd(sum->total_ps, total.total_ps);
@@ -66,6 +46,36 @@ struct MergedName {
   uint32_t host = 0;  // of the longest event
   uint32_t plane = 0;
 };
+
+// The names with most self time; the others are one sum.
+void KeepLargestNames(const std::unordered_map<std::string_view, MergedName>& names, size_t limit,
+                      AreaTotals* totals) {
+  std::vector<std::pair<std::string_view, const MergedName*>> sorted;
+  for (const auto& [name, merged] : names) sorted.emplace_back(name, &merged);
+  const size_t kept = std::min(limit, sorted.size());
+  std::partial_sort(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(kept), sorted.end(),
+                    [](const auto& a, const auto& b) {
+                      if (a.second->total.self_ps != b.second->total.self_ps) {
+                        return a.second->total.self_ps > b.second->total.self_ps;
+                      }
+                      return a.first < b.first;
+                    });
+  totals->name_count = sorted.size();
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [name, merged] = sorted[i];
+    const NameTotal& total = merged->total;
+    if (i >= kept) {
+      AddTo(&totals->other_names, total);
+      continue;
+    }
+    totals->names.push_back(
+        {.name = std::string(name),
+         .category = static_cast<analysis::OpCategory>(merged->category),
+         .sum = {total.count, total.total_ps, total.self_ps},
+         .longest = {merged->host, merged->plane, total.longest_line, total.longest_event},
+         .longest_ps = total.longest_ps});
+  }
+}
 
 // Which lines of a plane count: each moment once.
 std::vector<uint32_t> CountedLines(const xplane::Plane& plane, const std::vector<uint32_t>& order) {
@@ -142,55 +152,60 @@ std::pair<int64_t, int64_t> SessionState::ClipToWindow(std::optional<int64_t> fr
   return {from, std::max(from, to)};
 }
 
-Result<AreaTotals> SessionState::Totals(const TotalsQuery& query, const CancelToken& cancel) {
-  STROBE_RETURN_IF_ERROR(DecodeAll(cancel));
-  AreaTotals totals;
-  std::tie(totals.from_ps, totals.to_ps) = ClipToWindow(query.from_ps, query.to_ps);
-  STROBE_ASSIGN_OR_RETURN(const std::vector<LineRef> lines, LinesToCount(query, &totals));
-  std::vector<Piece> pieces;
+std::vector<AreaPiece> SessionState::PiecesOf(const std::vector<LineRef>& lines, int64_t from_ps,
+                                              int64_t to_ps) const {
+  std::vector<AreaPiece> pieces;
   for (const LineRef& ref : lines) {
     const HostState& host = hosts_[ref.host];
     const xplane::Plane& plane = host.profile->planes()[ref.plane];
     const LineKind kind =
         analysis::ClassifyLine(analysis::ClassifyPlane(plane.name), plane.lines[ref.line].name);
-    for (const timeline::TotalSlice& slice : timeline::SlicesOf(
-             host.profile->Line(ref.plane, ref.line), Back(totals.from_ps, host.shift_ps),
-             Back(totals.to_ps, host.shift_ps))) {
+    for (const timeline::TotalSlice& slice :
+         timeline::SlicesOf(host.profile->Line(ref.plane, ref.line), Back(from_ps, host.shift_ps),
+                            Back(to_ps, host.shift_ps))) {
       pieces.push_back({{ref.host, ref.plane, kind}, ref.line, slice});
     }
   }
-  // A few shares of pieces rather than one task each: every share has sums of its own to add into.
+  return pieces;
+}
+
+// A few shares of pieces rather than one task each: every share has sums of its own to add into.
+Result<AreaSums> SessionState::SumPieces(const std::vector<AreaPiece>& pieces,
+                                         const CancelToken& cancel) const {
   const size_t share_count =
       std::min<size_t>(pieces.size(), 2 * std::thread::hardware_concurrency());
-  std::vector<Worker> workers(share_count);
+  std::vector<AreaSums> shares(share_count);
   ParallelFor(parts_->executor, Executor::Priority::kInteractive, share_count, [&](size_t w) {
     for (size_t i = w; i < pieces.size() && !cancel.cancelled(); i += share_count) {
       const auto& [group, line, slice] = pieces[i];
       const xplane::ProfileFile& profile = *hosts_[group.host].profile;
-      std::vector<NameTotal>& names = workers[w].names[group];
+      std::vector<NameTotal>& names = shares[w].names[group];
       names.resize(profile.planes()[group.plane].event_metadata.size());
-      workers[w].lines[{group.host, group.plane, line}].Add(
+      shares[w].lines[{group.host, group.plane, line}].Add(
           timeline::AddTotals(profile.Line(group.plane, line), slice, line, names));
     }
   });
   STROBE_RETURN_IF_ERROR(cancel.Check());
-
-  std::map<GroupKey, std::vector<NameTotal>> groups;
-  std::map<LineRef, timeline::LineTotal> by_line;
-  for (Worker& worker : workers) {
-    for (auto& [key, names] : worker.names) {
-      std::vector<NameTotal>& into = groups[key];
+  AreaSums all;
+  for (AreaSums& share : shares) {
+    for (auto& [key, names] : share.names) {
+      std::vector<NameTotal>& into = all.names[key];
       if (into.empty()) {
         into = std::move(names);
       } else {
         for (size_t n = 0; n < names.size(); ++n) into[n].Add(names[n]);
       }
     }
-    for (const auto& [ref, total] : worker.lines) by_line[ref].Add(total);
+    for (const auto& [ref, total] : share.lines) all.lines[ref].Add(total);
   }
+  return all;
+}
+
+// Sums of names over planes, and of everything by category.
+void SessionState::DescribeNames(const AreaSums& sums, size_t limit, AreaTotals* totals) {
   std::unordered_map<std::string_view, MergedName> names;
   std::vector<AreaTotals::Sum> categories(kCategoryCount);
-  for (const auto& [key, entries] : groups) {
+  for (const auto& [key, entries] : sums.names) {
     const HostState& host = hosts_[key.host];
     const std::vector<uint8_t>& category_of = Categories(host, key.plane, key.kind);
     const auto& metadata = host.profile->planes()[key.plane].event_metadata;
@@ -205,43 +220,29 @@ Result<AreaTotals> SessionState::Totals(const TotalsQuery& query, const CancelTo
       }
       merged.total.Add(entry);
       AddTo(&categories[category_of[n]], entry);
-      AddTo(&totals.sum, entry);
+      AddTo(&totals->sum, entry);
     }
   }
-  std::vector<std::pair<std::string_view, const MergedName*>> sorted;
-  for (const auto& [name, merged] : names) sorted.emplace_back(name, &merged);
-  const size_t kept = std::min(query.limit, sorted.size());
-  std::partial_sort(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(kept), sorted.end(),
-                    [](const auto& a, const auto& b) {
-                      if (a.second->total.self_ps != b.second->total.self_ps) {
-                        return a.second->total.self_ps > b.second->total.self_ps;
-                      }
-                      return a.first < b.first;
-                    });
-  totals.name_count = sorted.size();
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    const auto& [name, merged] = sorted[i];
-    const NameTotal& total = merged->total;
-    if (i >= kept) {
-      AddTo(&totals.other_names, total);
-      continue;
-    }
-    totals.names.push_back(
-        {.name = std::string(name),
-         .category = static_cast<analysis::OpCategory>(merged->category),
-         .sum = {total.count, total.total_ps, total.self_ps},
-         .longest = {merged->host, merged->plane, total.longest_line, total.longest_event},
-         .longest_ps = total.longest_ps});
-  }
+  KeepLargestNames(names, limit, totals);
   for (int c = 0; c < kCategoryCount; ++c) {
     if (categories[c].count == 0 && categories[c].self_ps == 0) continue;
-    totals.categories.push_back({static_cast<analysis::OpCategory>(c), categories[c]});
+    totals->categories.push_back({static_cast<analysis::OpCategory>(c), categories[c]});
   }
-  std::ranges::sort(totals.categories, [](const auto& a, const auto& b) {
+  std::ranges::sort(totals->categories, [](const auto& a, const auto& b) {
     return std::tie(b.sum.self_ps, a.category) < std::tie(a.sum.self_ps, b.category);
   });
-  DescribeLines(by_line, query.limit, &totals);
-  STROBE_RETURN_IF_ERROR(MeasureDevices(by_line, cancel, &totals));
+}
+
+Result<AreaTotals> SessionState::Totals(const TotalsQuery& query, const CancelToken& cancel) {
+  STROBE_RETURN_IF_ERROR(DecodeAll(cancel));
+  AreaTotals totals;
+  std::tie(totals.from_ps, totals.to_ps) = ClipToWindow(query.from_ps, query.to_ps);
+  STROBE_ASSIGN_OR_RETURN(const std::vector<LineRef> lines, LinesToCount(query, &totals));
+  STROBE_ASSIGN_OR_RETURN(const AreaSums sums,
+                          SumPieces(PiecesOf(lines, totals.from_ps, totals.to_ps), cancel));
+  DescribeNames(sums, query.limit, &totals);
+  DescribeLines(sums.lines, query.limit, &totals);
+  STROBE_RETURN_IF_ERROR(MeasureDevices(sums.lines, cancel, &totals));
   STROBE_RETURN_IF_ERROR(CheckColumns());
   return totals;
 }
