@@ -3,15 +3,22 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 namespace strobe::cli {
 namespace {
 
+// Ends a child that neither signal ended.
+constexpr unsigned kHangSeconds = 60;
+
 TEST(SignalsTest, FirstStopsAndSecondKills) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
+        // A shell that runs the tests in the background has them ignore it.
+        signal(SIGINT, SIG_DFL);
+        alarm(kHangSeconds);
         const StopSignals signals;
         std::atomic<bool> done{false};
         std::atomic<int> stops{0};
