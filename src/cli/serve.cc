@@ -75,25 +75,40 @@ Result<engine::EngineOptions> MakeEngineOptions(const ServeOptions& options) {
   return engine_options;
 }
 
+constexpr std::string_view kInMemory = ":memory:";
+
+// OK when the folder of the file is there, made if need be, and may be written into.
+Status MakeFolderOf(const std::string& place) {
+  const fs::path folder = fs::absolute(place).parent_path();
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && access(folder.c_str(), W_OK) != 0) error = {errno, std::generic_category()};
+  if (!error) return OkStatus();
+  return UnavailableError("CATALOG_UNAVAILABLE", "The catalogue's folder cannot be written.")
+      .Where(folder.string() + ": " + error.message())
+      .Hint("Name another place with --catalog.");
+}
+
+// A place that somebody named has to work. Without one, a user who has no folder of their own still
+// sees profiles: runs are kept in memory then, and the log says so.
 Result<std::unique_ptr<catalog::Catalog>> OpenCatalog(const ServeOptions& options) {
   std::string place = options.catalog;
   if (place.empty()) place = Environment("STROBE_CATALOG");
+  const bool named = !place.empty();
+  if (!named && options.no_cache) place = kInMemory;
   if (place.empty()) {
-    place = options.no_cache
-                ? ":memory:"
-                : DefaultCatalogPlace(Environment("XDG_STATE_HOME"), Environment("HOME"));
+    place = DefaultCatalogPlace(Environment("XDG_STATE_HOME"), Environment("HOME"));
   }
-  if (place == ":memory:") {
-    LogInfo("catalog.in_memory", {{"hint", "runs are forgotten at the end; see --catalog"}});
-  } else if (!catalog::IsPostgresPlace(place)) {
-    const fs::path folder = fs::path(place).parent_path();
-    std::error_code error;
-    if (!folder.empty()) fs::create_directories(folder, error);
-    if (error) {
-      return UnavailableError("CATALOG_UNAVAILABLE", "The catalogue's folder cannot be made.")
-          .Where(folder.string() + ": " + error.message())
-          .Hint("Name another place with --catalog.");
+  if (place != kInMemory && !catalog::IsPostgresPlace(place)) {
+    const Status made = MakeFolderOf(place);
+    if (!made.ok() && named) return made;
+    if (!made.ok()) {
+      LogWarning("catalog.no_folder", {{"reason", made.ToString()}});
+      place = kInMemory;
     }
+  }
+  if (place == kInMemory) {
+    LogInfo("catalog.in_memory", {{"hint", "runs are forgotten at the end; see --catalog"}});
   }
   return catalog::Catalog::Open({.place = place}, SystemClock(), SystemRandom());
 }
