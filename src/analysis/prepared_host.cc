@@ -40,7 +40,7 @@ class HostPreparer {
     host_->grouped_before_ = GroupedBefore();
     if (!host_->grouped_before_) {
       STROBE_RETURN_IF_ERROR(MakeGroups());
-      if (options_.derived_lines) STROBE_RETURN_IF_ERROR(DeriveLines());
+      STROBE_RETURN_IF_ERROR(DeriveLines());
     }
     for (PreparedPlane& plane : host_->planes_) {
       for (PreparedLine& line : plane.lines) {

@@ -116,9 +116,8 @@ struct PreparedPlane {
 };
 
 struct PrepareOptions {
-  bool derived_lines = true;
-  // With derived_lines: scopes, framework ops and source lines of TPU cores too. They take 10 times
-  // as long as all the rest, and only viewers of a trace show them.
+  // Scopes, framework ops and source lines of TPU cores. They take as long as all the rest and
+  // longer, and only viewers of a trace show them.
   bool tpu_op_lines = true;
   uint64_t max_groups = 10'000'000;
 };

@@ -4,9 +4,12 @@
 
 #include "src/base/build_id.h"
 #include "src/storage/atomic_file.h"
+#include "src/xplane/column_format.h"
 
 namespace strobe::engine {
 namespace {
+
+using xplane::column_format::BytesOf;
 
 constexpr char kMagic[8] = {'S', 'T', 'R', 'O', 'B', 'L', 'O', 'K'};
 constexpr uint64_t kVersion = 1;
@@ -56,11 +59,6 @@ struct IndexHead {
   uint64_t line_count;
   uint64_t tile_count;
 };
-
-template <typename T>
-std::string_view BytesOf(const T& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof(T)};
-}
 
 // False when there is no whole T left.
 template <typename T>

@@ -3,9 +3,12 @@
 #include <cstring>
 
 #include "src/timeline/pyramid_codec.h"
+#include "src/xplane/column_format.h"
 
 namespace strobe::engine {
 namespace {
+
+using xplane::column_format::BytesOf;
 
 constexpr char kMagic[8] = {'S', 'T', 'R', 'O', 'B', 'P', 'Y', 'R'};
 
@@ -30,11 +33,6 @@ struct Entry {
   uint64_t hash;
 };
 static_assert(sizeof(Entry) == 32);
-
-template <typename T>
-std::string_view BytesOf(const T& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof(T)};
-}
 
 uint64_t HashOf(const Header& header) {
   return Hash64(BytesOf(header).substr(0, offsetof(Header, header_hash)));

@@ -3,6 +3,7 @@
 #include "src/base/log.h"
 #include "src/engine/opened_session.h"
 #include "src/timeline/pyramid_codec.h"
+#include "src/timeline/rows.h"
 
 namespace strobe::engine {
 namespace {
@@ -22,12 +23,6 @@ LineFacts FactsOf(uint32_t plane, uint32_t line, const xplane::LineColumns& colu
           .window = analysis::LineWindow(columns),
           .display_id = columns.display_id,
           .display_name = std::string(columns.display_name)};
-}
-
-int64_t ToSession(int64_t file_ps, int64_t shift_ps) {
-  int64_t sum = 0;
-  if (!__builtin_add_overflow(file_ps, shift_ps, &sum)) return sum;
-  return shift_ps > 0 ? INT64_MAX : INT64_MIN;
 }
 
 }  // namespace
@@ -153,8 +148,8 @@ LineInfo SessionState::DescribeLine(const HostState& host, uint32_t p, uint32_t 
   info.row_count = facts.row_count;
   info.event_count = facts.event_count;
   if (facts.window) {
-    info.start_ps = ToSession(facts.window->start_ps, host.shift_ps);
-    info.end_ps = ToSession(facts.window->end_ps, host.shift_ps);
+    info.start_ps = timeline::SaturatingAdd(facts.window->start_ps, host.shift_ps);
+    info.end_ps = timeline::SaturatingAdd(facts.window->end_ps, host.shift_ps);
   }
   return info;
 }

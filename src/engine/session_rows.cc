@@ -3,6 +3,7 @@
 
 #include "src/engine/opened_session.h"
 #include "src/engine/parallel.h"
+#include "src/timeline/rows.h"
 
 namespace strobe::engine {
 namespace {
@@ -117,11 +118,6 @@ std::vector<uint8_t> MatchLine(const ProfileFile& file, size_t p, size_t l, cons
   return wanted;
 }
 
-int64_t Shifted(int64_t file_ps, int64_t shift_ps) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(file_ps, shift_ps, &sum) ? file_ps : sum;
-}
-
 // The best `limit` of many, by time or by length.
 class Best {
  public:
@@ -217,7 +213,7 @@ Result<SubjectEvents> SessionState::EventsOfSubject(const RowSubject& subject,
           found.total_duration_ps += columns.duration_ps[e];
           best.Add({.event = {static_cast<uint32_t>(h), p, l, e},
                     .name = {},
-                    .start_ps = Shifted(columns.start_ps[e], host.shift_ps),
+                    .start_ps = timeline::SaturatingAdd(columns.start_ps[e], host.shift_ps),
                     .duration_ps = columns.duration_ps[e]});
         }
       }

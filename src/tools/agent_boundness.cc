@@ -264,10 +264,7 @@ Result<ToolResult> RunCheckHostBoundness(const ToolQuestion& question, ToolInput
   thresholds.Set("mxu_idleness_percent", Value::Double(kMxuIdlePercent));
   thresholds.Set("hbm_bandwidth_utilization_percent", Value::Double(kHbmPercent));
   thresholds.Set("ici_utilization_percent", Value::Double(kIciPercent));
-  ToolResult result = DocumentResult(std::move(document));
-  result.notices = overview.notices;
-  result.partial = overview.partial;
-  return result;
+  return DocumentResult(std::move(document), overview);
 }
 
 Result<ToolResult> RunGetSmartSuggestions(const ToolQuestion& question, ToolInput& input,

@@ -156,6 +156,13 @@ ToolResult DocumentResult(Value document) {
   return result;
 }
 
+ToolResult DocumentResult(Value document, const ToolResult& source) {
+  ToolResult result = DocumentResult(std::move(document));
+  result.notices = source.notices;
+  result.partial = source.partial;
+  return result;
+}
+
 ToolResult TextResult(std::string text) {
   ToolResult result;
   result.shape = ToolResult::Shape::kText;
@@ -220,6 +227,13 @@ bool Pattern::Found(std::string_view text) const {
 size_t LimitOf(int64_t asked, size_t total) {
   const size_t limit = asked <= 0 ? total : std::min<size_t>(static_cast<size_t>(asked), total);
   return std::min(limit, kMaxListedRecords);
+}
+
+OptionSpec MarkdownOption() {
+  return {.name = "output_format",
+          .default_value = "json",
+          .choices = {"json", "markdown"},
+          .description = "json, or markdown for people."};
 }
 
 ToolDescriptor AgentTool(std::string_view id, std::string_view title, std::string_view question,

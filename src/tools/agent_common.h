@@ -82,6 +82,8 @@ double SampleDeviationOf(const std::vector<double>& values);
 void SetTruncation(size_t total, size_t returned, Value* document);
 
 ToolResult DocumentResult(Value document);
+// Made from the answer of another tool: with its notices, partial when it is.
+ToolResult DocumentResult(Value document, const ToolResult& source);
 ToolResult TextResult(std::string text);
 // {status, message} of a session that has nothing to say.
 Value NoData(std::string_view message);
@@ -107,6 +109,7 @@ inline constexpr size_t kMaxListedRecords = 1'000'000;
 size_t LimitOf(int64_t asked, size_t total);
 
 // Descriptors have much in common.
+OptionSpec MarkdownOption();  // output_format: json, or markdown
 ToolDescriptor AgentTool(std::string_view id, std::string_view title, std::string_view question,
                          std::vector<OptionSpec> options);
 

@@ -141,9 +141,7 @@ Result<ToolResult> RunGetUtilizationViewer(const ToolQuestion& question, ToolInp
   const AgentContext context{question, input, cancel};
   STROBE_ASSIGN_OR_RETURN(ToolResult viewer, context.Ask("utilization_viewer"));
   if (viewer.tables.empty() || viewer.tables[0].rows().empty()) {
-    ToolResult result = DocumentResult(NoData("The profile has no hardware performance counters."));
-    result.notices = std::move(viewer.notices);
-    return result;
+    return DocumentResult(NoData("The profile has no hardware performance counters."), viewer);
   }
   const Table& table = viewer.tables[0];
   const auto host = static_cast<double>(question.options.Integer("host_index"));
@@ -296,9 +294,7 @@ Result<ToolResult> RunGetPerfCounters(const ToolQuestion& question, ToolInput& i
   for (const int64_t chip : census.chips) chips.Add(Value::Int64(chip));
   Value& list = document.Set("counters", Value::List());
   for (size_t i = 0; i < shown; ++i) list.Add(CounterRowValue(matched[order[i]]));
-  ToolResult result = DocumentResult(std::move(document));
-  result.notices = std::move(counters.notices);
-  return result;
+  return DocumentResult(std::move(document), counters);
 }
 
 // ---- get_kernel_utilization ----

@@ -443,10 +443,7 @@ Result<ToolResult> RunGetHloOpProfile(const ToolQuestion& question, ToolInput& i
   const OpProfileView view(context, *root, NormalizationOf(context));
   if (view.empty()) return NoOps();
   STROBE_ASSIGN_OR_RETURN(Value document, view.Make());
-  ToolResult result = DocumentResult(std::move(document));
-  result.notices = std::move(profile.notices);
-  result.partial = profile.partial;
-  return result;
+  return DocumentResult(std::move(document), profile);
 }
 
 }  // namespace

@@ -186,10 +186,7 @@ Result<ToolResult> RunGetOverview(const ToolQuestion& question, ToolInput& input
   document.Set("performance_summary", std::move(summary));
   document.Set("run_environment", std::move(environment));
   document.Set("performance_values", std::move(numbers));
-  ToolResult result = DocumentResult(std::move(document));
-  result.notices = overview.notices;
-  result.partial = overview.partial;
-  return result;
+  return DocumentResult(std::move(document), overview);
 }
 
 Value MemberOr(const Value* object, std::string_view name) {
@@ -257,10 +254,7 @@ Result<ToolResult> RunGetKpiMetrics(const ToolQuestion& question, ToolInput& inp
   if (summary != nullptr) CopyHostStepTimes(*summary, &document);
   Value numbers = NumbersOf(document);
   document.Set("values", std::move(numbers));
-  ToolResult result = DocumentResult(std::move(document));
-  result.notices = overview.notices;
-  result.partial = overview.partial;
-  return result;
+  return DocumentResult(std::move(document), overview);
 }
 
 Result<ToolResult> RunGetDeviceInformation(const ToolQuestion& question, ToolInput& input,
@@ -270,10 +264,7 @@ Result<ToolResult> RunGetDeviceInformation(const ToolQuestion& question, ToolInp
   if (roofline.tables.empty()) {
     return NotFoundError("DEVICE_UNKNOWN", "The profile says nothing about its devices.");
   }
-  ToolResult result = DocumentResult(DeviceInformation(roofline.tables[0]));
-  result.notices = roofline.notices;
-  result.partial = roofline.partial;
-  return result;
+  return DocumentResult(DeviceInformation(roofline.tables[0]), roofline);
 }
 
 Value PlaneValue(const xplane::Plane& plane) {

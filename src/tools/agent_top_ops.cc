@@ -222,10 +222,7 @@ Result<ToolResult> RunGetTopHloOps(const ToolQuestion& question, ToolInput& inpu
     std::erase_if(ops, [&](const TopOp& op) { return Lower(Trimmed(op.category)) != category; });
   }
   const bool has_programs = ObjectIn(profile.document, "byProgram") != nullptr;
-  ToolResult result = DocumentResult(TopOpsDocument(context, ops, has_programs));
-  result.notices = std::move(profile.notices);
-  result.partial = profile.partial;
-  return result;
+  return DocumentResult(TopOpsDocument(context, ops, has_programs), profile);
 }
 
 // "%fusion.3 = ..." names the op; else the text's beginning, else the column's.
@@ -350,10 +347,7 @@ Result<ToolResult> RunGetHloStats(const ToolQuestion& question, ToolInput& input
                Value::Int64(static_cast<int64_t>(nested_too ? 0 : nested)));
   document.Set("total_self_time_ms_all_records", Value::Double(total_self_us / 1000.0));
   document.Set("normalization", NormalizationValue(normalization));
-  ToolResult result = DocumentResult(std::move(document));
-  result.notices = std::move(stats.notices);
-  result.partial = stats.partial;
-  return result;
+  return DocumentResult(std::move(document), stats);
 }
 
 std::string NameOf(const Value& node) {
