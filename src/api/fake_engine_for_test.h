@@ -19,7 +19,8 @@ namespace strobe::api {
 class FakeInput final : public tools::ToolInput {
  public:
   explicit FakeInput(const xplane::SessionEntry& entry) : name_(entry.xprof_run()) {
-    for (const xplane::SessionFile& file : entry.files) hosts_.push_back({.name = file.host});
+    for (const xplane::SessionFile& file : entry.files)
+      hosts_.push_back({.name = file.host, .error = {}});
     facts_value.host_count = hosts_.size();
   }
   const std::vector<tools::ToolHost>& hosts() const override { return hosts_; }
