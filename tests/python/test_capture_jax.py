@@ -128,14 +128,20 @@ def unused_port():
         return probe.getsockname()[1]
 
 
-def wait_until_recording(job):
-    """Until the job's profiler refuses another recording."""
+def wait_until_recording(job, still_wanted=lambda: True):
+    """Until the job's profiler refuses another recording, or the one awaited is no longer wanted.
+
+    The question is itself a recording of no length, and may be what refuses the one awaited: a
+    caller whose own recording does not try again must say when it was refused.
+    """
     with grpc.insecure_channel(job.target) as channel:
         call = channel.unary_unary("/tensorflow.ProfilerService/Profile")
         end = time.monotonic() + LIMIT_S
         while time.monotonic() < end:
             try:
                 call(profile_request(0), timeout=LIMIT_S)  # ends at once
+                if not still_wanted():
+                    return
             except grpc.RpcError as error:
                 assert "Another profiling session active" in error.details(), error
                 return
@@ -186,10 +192,10 @@ def test_busy_is_told_apart_from_broken(job, tmp_path):
     with grpc.insecure_channel(job.target) as channel:
         call = channel.unary_unary("/tensorflow.ProfilerService/Profile")
         holding = call.future(profile_request(120_000), timeout=LIMIT_S)
-        wait_until_recording(job)
+        wait_until_recording(job, lambda: not holding.done())
         while holding.done():  # refused, because it met the question whether it records
             holding = call.future(profile_request(120_000), timeout=LIMIT_S)
-            wait_until_recording(job)
+            wait_until_recording(job, lambda: not holding.done())
         code, printed = capture([job.target], tmp_path)
         holding.cancel()
     assert code != 0
