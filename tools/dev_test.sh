@@ -171,7 +171,7 @@ test_layers() {
 }
 
 command_test() {
-  local parts=("$@") part started=$SECONDS
+  local parts=("$@") part started=$SECONDS part_started
   [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python sdk parity browser)
   mkdir -p build/test-logs
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
@@ -180,7 +180,9 @@ command_test() {
   fi
   for part in "${parts[@]}"; do
     declare -F "test_$part" >/dev/null || die "no tests are called '$part'"
+    part_started=$SECONDS
     "test_$part"
+    say "$part: $((SECONDS - part_started)) s"
   done
   say "took $((SECONDS - started)) s"
   if [ ${#FAILED_NAMES[@]} -gt 0 ]; then printf 'failed: %s\n' "${FAILED_NAMES[*]}" >&2; fi
