@@ -56,6 +56,22 @@ void RemoveEmpty(const std::vector<std::string>& innermost_first) {
   }
 }
 
+// Whether `parent` can be made and written to: 0 or errno. What was `missing` of it goes again and
+// is made with the first file, so that a capture that is killed leaves nothing.
+int TryDirectories(const std::string& parent, const std::vector<std::string>& missing) {
+  int refused = 0;
+  // Another capture that tries the same may take away what we have just made.
+  for (int i = 0; i < kMaxNameTries; ++i) {
+    std::error_code error;
+    std::filesystem::create_directories(parent, error);
+    refused = error.value();
+    if (refused == 0 && access(parent.c_str(), W_OK | X_OK) != 0) refused = errno;
+    if (refused != ENOENT) break;
+  }
+  RemoveEmpty(missing);
+  return refused;
+}
+
 }  // namespace
 
 Result<SessionWriter> SessionWriter::Prepare(const std::string& root, const std::string& run,
@@ -72,14 +88,8 @@ Result<SessionWriter> SessionWriter::Prepare(const std::string& root, const std:
       run.empty() ? std::string(kProfileDirectory) : run + "/" + std::string(kProfileDirectory);
   const std::string parent = (std::filesystem::path(absolute) / below_root).string();
   std::vector<std::string> made = MissingDirectories(parent);
-  std::filesystem::create_directories(parent, error);
-  if (error) {
-    RemoveEmpty(made);
-    return BadRoot(root, error.message());
-  }
-  if (access(parent.c_str(), W_OK | X_OK) != 0) {
-    return BadRoot(root, std::generic_category().message(errno));
-  }
+  const int refused = TryDirectories(parent, made);
+  if (refused != 0) return BadRoot(root, std::generic_category().message(refused));
   SessionWriter writer(parent, below_root, ids);
   writer.made_above_ = std::move(made);
   writer.NameSession(session.empty() ? ids.MakeSessionName() : session);
@@ -106,7 +116,7 @@ Status SessionWriter::MakeSessionDirectory() {
       return OkStatus();
     }
     if (errno == ENOENT) {
-      // Whoever made the parent found nothing to keep in it and took it away.
+      // The parent is made with the first file; or another capture took it away as empty.
       std::error_code error;
       std::filesystem::create_directories(parent_, error);
       if (!error) continue;

@@ -4,10 +4,11 @@
 //   const std::string name = writer.ClaimHostName(target, answer.hostnames, several_local);
 //   STROBE_ASSIGN_OR_RETURN(std::string file, writer.SaveHost(name, chain, answer.xspace, tick));
 //
-// `<root>/<run>/plugins/profile/<session>/<host>.xplane.pb`. The session directory is made with the
-// first file, and made by us alone: one that is there already is never written into. Each file
-// appears whole or not at all and replaces nothing. A capture that brought nothing leaves nothing:
-// directories that this writer made and that are still empty go again.
+// `<root>/<run>/plugins/profile/<session>/<host>.xplane.pb`. The session directory and those above
+// it are made with the first file, the session's by us alone: one that is there already is never
+// written into. Each file appears whole or not at all and replaces nothing. A capture that brought
+// nothing, or was killed before its first file, leaves nothing: directories that this writer made
+// and that are still empty go again.
 // Cost: writing and one flush of each file. Single-threaded.
 #pragma once
 
@@ -25,7 +26,8 @@ namespace strobe::capture {
 
 class SessionWriter {
  public:
-  // Checks the names and makes the directories above the session. `session` empty: a new name.
+  // Checks the names and that the directories above the session can be made and written to.
+  // `session` empty: a new name.
   // Errors: CAPTURE_ROOT, CAPTURE_BAD_NAME, CAPTURE_SESSION_EXISTS.
   static Result<SessionWriter> Prepare(const std::string& root, const std::string& run,
                                        const std::string& session, const IdMaker& ids);
@@ -61,7 +63,7 @@ class SessionWriter {
   std::string session_name_;
   std::string session_path_;
   bool made_directory_ = false;
-  std::vector<std::string> made_above_;  // what Prepare made, the innermost first
+  std::vector<std::string> made_above_;  // not there before, the innermost first
   std::set<std::string> claimed_;        // lower case: some file systems do not tell them apart
 };
 
