@@ -74,6 +74,7 @@ void AddV1alphaOperationRoutes(const std::shared_ptr<AppContext>& context,
                                std::vector<Route>* routes);
 void AddV1alphaChildRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddSelfHostedRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddProjectRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 
 // Parameters that every address of a tool's answer takes.

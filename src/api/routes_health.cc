@@ -137,6 +137,7 @@ std::vector<Route> MakeRoutes(Context context) {
   AddV1alphaOperationRoutes(context, &routes);
   AddV1alphaChildRoutes(context, &routes);
   AddSelfHostedRoutes(context, &routes);
+  AddProjectRoutes(context, &routes);
   AddXprofRoutes(context, &routes);
   AddConsoleRoutes(context, &routes);
   routes.push_back({.pattern = "/api/v1/openapi.json",

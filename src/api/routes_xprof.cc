@@ -15,12 +15,23 @@ namespace {
 
 using Context = std::shared_ptr<AppContext>;
 
+// The address is XProf's list and the console's page of runs: who follows a link or types it wants
+// the page, programs want the list.
 Response Runs(const Context& context, const Request& request) {
+  const bool wants_page = !request.below_xprof_prefix &&
+                          request.HeaderValue("accept").find("text/html") != std::string::npos;
+  if (wants_page) {
+    Response page = context->console->Serve(request);
+    page.headers.emplace_back("Vary", "Accept");
+    return page;
+  }
   std::vector<std::string> runs;
   for (XprofRun& run : XprofRuns(*context->engine, request)) runs.push_back(std::move(run.run));
   std::sort(runs.begin(), runs.end(), std::greater<>());
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
-  return XprofAnswer(PythonJsonStrings(runs), "application/json");
+  Response list = XprofAnswer(PythonJsonStrings(runs), "application/json");
+  list.headers.emplace_back("Vary", "Accept");
+  return list;
 }
 
 Response RunTools(const Context& context, const Request& request) {
@@ -73,7 +84,7 @@ void AddXprofRoutes(const Context& context, std::vector<Route>* routes) {
       {.pattern = "/runs",
        .operation_id = "xprofRuns",
        .tag = "xprof",
-       .summary = "XProf: names of all runs, in reverse order.",
+       .summary = "XProf: names of all runs, in reverse order; the console for who accepts text/html.",
        .query = PathQueries(),
        .response_schema = "XprofStrings",
        .handler = [context](const Request& r) -> Result<Response> { return Runs(context, r); }});

@@ -25,6 +25,8 @@ std::string_view SchemasJson() {
     "items": {"type": "string"}}, "capture_default_target": {"type": ["string", "null"]},
     "sample": {"type": "boolean"}}, "required": ["version", "roots", "capture_enabled",
     "capture_reason", "capture_roots", "capture_default_target", "sample"]},
+  "ProjectList": {"type": "object", "properties": {"projects": {"type": "array",
+    "items": {"type": "string"}}}, "required": ["projects"]},
   "SessionSummary": {"type": "object", "properties": {"id": {"type": "string"}, "run": {"type": "string"},
     "name": {"type": "string"}, "hosts": {"type": "array", "items": {"type": "string"}},
     "host_count": {"type": "integer"}, "size_bytes": {"type": ["integer", "string"]},

@@ -235,6 +235,25 @@ TEST_P(ConformanceTest, BindsPageTokensToWhatWasAsked) {
   }
 }
 
+TEST_P(ConformanceTest, NamesTheProjectsThatHaveRuns) {
+  for (const char* project : {"zebra", "ant", "zebra", "bee"}) {
+    Run run = MakeRun("r" + std::to_string(random_.NextUint64()));
+    run.project = project;
+    ASSERT_TRUE(Insert(run).ok());
+  }
+  std::vector<std::string> projects;
+  const auto read = [&](int64_t limit) {
+    return catalog_->Read([&](Transaction& transaction) -> Status {
+      STROBE_ASSIGN_OR_RETURN(projects, ProjectsOfRuns(transaction, limit));
+      return OkStatus();
+    });
+  };
+  ASSERT_TRUE(read(10).ok());
+  EXPECT_THAT(projects, ElementsAre("ant", "bee", "zebra"));
+  ASSERT_TRUE(read(2).ok());
+  EXPECT_THAT(projects, ElementsAre("ant", "bee"));
+}
+
 TEST_P(ConformanceTest, FiltersAndSortsAsGooglesListsDo) {
   const auto add = [&](const std::string& id, const std::string& name, const std::string& set,
                        const std::string& phase, const std::string& orchestrator) {

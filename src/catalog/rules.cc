@@ -238,6 +238,18 @@ Result<int64_t> Prune(Transaction& transaction) {
   return requests.changed_rows + operations.changed_rows;
 }
 
+Result<std::vector<std::string>> ProjectsOfRuns(Transaction& transaction, int64_t limit) {
+  STROBE_ASSIGN_OR_RETURN(
+      const SqlRows found,
+      transaction.sql().Run("SELECT DISTINCT project FROM runs ORDER BY project LIMIT ?",
+                            {SqlValue{limit}}));
+  std::vector<std::string> projects;
+  for (const std::vector<SqlValue>& row : found.rows) {
+    projects.push_back(std::get<std::string>(row.front()));
+  }
+  return projects;
+}
+
 std::string SessionStateOf(const std::vector<std::string>& phases) {
   bool failed = false;
   bool cancelled = false;

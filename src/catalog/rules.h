@@ -44,6 +44,9 @@ std::string OperationName(const Key& key);
 // The other way; false when it is no such name. `collection` may be empty for a run.
 bool ParseRunName(std::string_view name, Key* key);
 
+// The projects that have runs, in order of their names; at most `limit`.
+Result<std::vector<std::string>> ProjectsOfRuns(Transaction& transaction, int64_t limit);
+
 // FAILED_PRECONDITION RUN_HAS_CHILDREN without `force`; profiles themselves are never touched.
 Status DeleteRun(Transaction& transaction, const Key& key, bool force);
 

@@ -1,0 +1,44 @@
+// Which projects have runs: what the console offers to choose from.
+#include "src/api/app.h"
+#include "src/api/json_answers.h"
+#include "src/base/json_writer.h"
+#include "src/catalog/catalog.h"
+#include "src/catalog/rules.h"
+
+namespace strobe::api {
+namespace {
+
+using Context = std::shared_ptr<AppContext>;
+
+// A menu of more is no menu.
+constexpr int64_t kMaxProjects = 1000;
+
+Result<Response> Projects(const Context& context) {
+  std::vector<std::string> projects;
+  if (context->catalog != nullptr) {
+    STROBE_RETURN_IF_ERROR(context->catalog->Read([&](catalog::Transaction& transaction) -> Status {
+      STROBE_ASSIGN_OR_RETURN(projects, catalog::ProjectsOfRuns(transaction, kMaxProjects));
+      return OkStatus();
+    }));
+  }
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("projects").BeginArray();
+  for (const std::string& project : projects) json.String(project);
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(json.TakeText());
+}
+
+}  // namespace
+
+void AddProjectRoutes(const Context& context, std::vector<Route>* routes) {
+  routes->push_back({.pattern = "/api/v1/projects",
+                     .operation_id = "listProjects",
+                     .tag = "runs",
+                     .summary = "The projects that have runs, by name.",
+                     .response_schema = "ProjectList",
+                     .handler = [context](const Request&) { return Projects(context); }});
+}
+
+}  // namespace strobe::api
