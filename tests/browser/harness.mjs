@@ -75,7 +75,8 @@ export async function startServer({ roots = [], port = 0, extra = [] } = {}) {
   const binary = process.env.STROBE_BINARY ?? path.join(ROOT, 'build/strobe');
   const { mkdirSync } = await import('node:fs');
   mkdirSync(captures);
-  const child = spawn(binary, ['serve', captures, ...roots, '--listen', `127.0.0.1:${port}`, '--cache', path.join(scratch, 'cache'), ...extra],
+  const child = spawn(binary, ['serve', captures, ...roots, '--listen', `127.0.0.1:${port}`, '--cache', path.join(scratch, 'cache'),
+    '--catalog', path.join(scratch, 'catalog.db'), ...extra],
     { stdio: ['ignore', 'pipe', 'pipe'] });
   const [url] = await waitForLine(child, /http:\/\/127\.0\.0\.1:\d+/, 'strobe serve');
   return {

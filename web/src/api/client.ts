@@ -83,14 +83,22 @@ export function apiUrl(path: string): string {
   return href('/api/v1' + path);
 }
 
+// The ML Diagnostics API answers in Google's shape: a numeric code, a status word, and our name as a reason.
+interface ErrorAnswer extends Partial<Omit<ApiErrorBody, 'code'>> {
+  code?: string | number;
+  status?: string;
+  details?: readonly { reason?: string }[];
+}
+
 async function errorOf(response: Response): Promise<ApiError> {
   const requestId = response.headers.get('x-request-id');
   try {
-    const body = (await response.json()) as { error?: Partial<ApiErrorBody> };
+    const body = (await response.json()) as { error?: ErrorAnswer };
     if (body.error && typeof body.error.message === 'string') {
+      const reason = body.error.details?.find((detail) => detail.reason)?.reason;
       return new ApiError(response.status, {
-        code: body.error.code ?? 'UNKNOWN',
-        name: body.error.name ?? 'HTTP_' + response.status,
+        code: typeof body.error.code === 'string' ? body.error.code : (body.error.status ?? 'UNKNOWN'),
+        name: body.error.name ?? reason ?? 'HTTP_' + response.status,
         message: body.error.message,
         where: body.error.where ?? null,
         hint: body.error.hint ?? null,
@@ -109,10 +117,15 @@ async function errorOf(response: Response): Promise<ApiError> {
   });
 }
 
-export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+export function request(path: string, init: RequestInit = {}): Promise<Response> {
+  return requestUrl(apiUrl(path), init);
+}
+
+// As `request`, for what lies beside /api/v1.
+export async function requestUrl(url: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(apiUrl(path), init);
+    response = await fetch(url, init);
   } catch (error) {
     if (isAbort(error)) throw error;
     reportConnection(true);
@@ -151,7 +164,7 @@ async function postJson<T>(path: string, body: unknown, options: CallOptions = {
   return readJson<T>(response);
 }
 
-async function readJson<T>(response: Response): Promise<T> {
+export async function readJson<T>(response: Response): Promise<T> {
   try {
     return (await response.json()) as T;
   } catch (error) {
@@ -228,6 +241,7 @@ export function plainNumbers<T>(value: T): T {
 }
 
 export const api = {
+  projects: (options?: CallOptions) => getJson<{ projects: string[] }>('/projects', options),
   config: (options?: CallOptions) => getJson<ServerConfig>('/config', options),
   sessions: (values: SessionQuery = {}, options?: CallOptions) => getJson<SessionList>(sessionsPath(values), options),
   session: (id: string, options?: CallOptions) => getJson<SessionDetail>(session(id), options),

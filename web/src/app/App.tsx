@@ -5,6 +5,8 @@ import type { SessionDetail } from '../api/types';
 import { CaptureDialog } from '../capture/CaptureDialog';
 import { openCapture, resumeCaptures, useCaptureDialog } from '../capture/store';
 import { useKeys } from '../keys/useKeys';
+import { RunPage } from '../runs/RunPage';
+import { RunsPage } from '../runs/RunsPage';
 import { SessionsPage } from '../sessions/SessionsPage';
 import { matchRoute, navigate, type Route, useLocation } from '../state/router';
 import { useVisible } from '../state/url';
@@ -78,6 +80,7 @@ export function App() {
     'app.capture': () => openCapture(),
     'app.link': () => void copyLink(),
     'go.sessions': () => navigate('/'),
+    'go.runs': () => navigate('/runs'),
   });
 
   const session = detail && detail.id === sessionId ? detail : null;
@@ -91,7 +94,7 @@ export function App() {
         <SessionShell key={sessionId} sessionId={sessionId} tool={tool} unknownTool={route.page === 'unknown_tool' ? route.tool : null} folded={folded} onFold={toggleFold} onDetail={setDetail} />
       ) : (
         <>
-          <HomeRail count={count ?? ' '} folded={folded} onFold={toggleFold} />
+          <HomeRail page={route.page} count={count} folded={folded} onFold={toggleFold} />
           <main className="main">
             <ConnectionBanner />
             {route.page === 'not_found' ? (
@@ -100,6 +103,10 @@ export function App() {
               </LostPage>
             ) : route.page === 'sessions' ? (
               <SessionsPage config={config} onCount={setCount} />
+            ) : route.page === 'runs' ? (
+              <RunsPage />
+            ) : route.page === 'run' ? (
+              <RunPage key={location.path} runKey={{ project: route.project, location: route.location, id: route.id }} />
             ) : null}
           </main>
         </>

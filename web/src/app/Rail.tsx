@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react';
+import { formatCount } from '../format/format';
 import { keyHint, keyLabel } from '../keys/table';
-import { contextSearch, sessionPath, type SessionTool, useLocation } from '../state/router';
+import { contextSearch, type Route, sessionPath, type SessionTool, useLocation } from '../state/router';
 import { openCapture } from '../capture/store';
 import { groupOf, moreGroup, toolGroups, type ToolGroup, toolsOf } from '../tools/catalog';
 import type { ToolInfo } from '../tools/types';
@@ -131,17 +131,20 @@ function RailLink({ to, icon, name, hint, current, figure, reason }: RailLinkPro
   );
 }
 
-export function HomeRail({ count, folded, onFold }: { count: ReactNode; folded: boolean; onFold: () => void }) {
+interface HomeRailProps {
+  page: Route['page'];
+  count: number | null; // Of sessions; null until they were listed once.
+  folded: boolean;
+  onFold: () => void;
+}
+
+export function HomeRail({ page, count, folded, onFold }: HomeRailProps) {
+  const sessions: Figure | undefined = count === null ? undefined : { text: formatCount(count) };
   return (
     <nav className="rail" aria-label="Places">
       <ul>
-        <li>
-          <Link to="/" className="rail-item" aria-current={count === '' ? undefined : 'page'} title={keyHint('go.sessions')}>
-            <Icon name="sessions" />
-            <span className="name">Sessions</span>
-            <span className="figure">{count}</span>
-          </Link>
-        </li>
+        <RailLink to="/" icon="sessions" name="Sessions" hint={keyHint('go.sessions')} current={page === 'sessions'} figure={sessions} reason={null} />
+        <RailLink to="/runs" icon="runs" name="Runs" hint={keyHint('go.runs')} current={page === 'runs' || page === 'run'} figure={undefined} reason={null} />
         <li>
           <button type="button" className="rail-item" onClick={() => openCapture()} title={keyHint('app.capture')}>
             <Icon name="capture" />

@@ -114,7 +114,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   if (polled.error && !detail && polled.error.status === 404) {
     return (
       <>
-        <HomeRail count="" folded={folded} onFold={onFold} />
+        <HomeRail page="session" count={null} folded={folded} onFold={onFold} />
         <main className="main">
           <LostPage title="There is no such session">
             No session has the id <code>{sessionId}</code>. It may have been deleted, or the server looks at another directory now.

@@ -197,6 +197,18 @@ export function formatAge(unixMs: number | null | undefined, nowMs: number): str
   return 'now';
 }
 
+// "3 h 12 min": the two largest units, as one reads a clock.
+export function formatDuration(ms: number | null | undefined): string {
+  if (!known(ms)) return unknown;
+  const at = ageUnits.findIndex(([, size]) => ms >= size);
+  if (at < 0) return `${Math.round(ms)} ms`;
+  const [unit, size] = ageUnits[at]!;
+  const next = ageUnits[at + 1];
+  const whole = `${exactCount(Math.floor(ms / size))} ${unit}`;
+  const rest = next ? Math.floor((ms % size) / next[1]) : 0;
+  return next && rest > 0 ? `${whole} ${rest} ${next[0]}` : whole;
+}
+
 function pad(value: number, width = 2): string {
   return String(value).padStart(width, '0');
 }

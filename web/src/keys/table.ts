@@ -21,6 +21,7 @@ export const keyTable = [
   { id: 'app.link', scope: 'global', keys: ['y'], label: 'Copy a link to this view' },
   { id: 'app.close', scope: 'global', keys: ['Escape'], label: 'Close the topmost layer' },
   { id: 'go.sessions', scope: 'global', keys: ['g s'], label: 'Go to sessions' },
+  { id: 'go.runs', scope: 'global', keys: ['g u'], label: 'Go to runs' },
   { id: 'go.overview', scope: 'global', keys: ['g o'], label: 'Go to overview' },
   { id: 'go.timeline', scope: 'global', keys: ['g t'], label: 'Go to timeline' },
   { id: 'go.ops', scope: 'global', keys: ['g p'], label: 'Go to ops' },

@@ -11,7 +11,9 @@ afterEach(() => {
 describe('routes', () => {
   it('knows the pages', () => {
     expect(at('/')).toEqual({ page: 'sessions' });
-    expect(at('/runs')).toEqual({ page: 'sessions' });
+    expect(at('/runs')).toEqual({ page: 'runs' });
+    expect(at('/runs', '?run=a%2Fb')).toEqual({ page: 'sessions' });
+    expect(at('/runs/p/local/r%201')).toEqual({ page: 'run', project: 'p', location: 'local', id: 'r 1' });
     expect(at('/s/abc/overview')).toEqual({ page: 'session', sessionId: 'abc', tool: 'overview' });
     expect(at('/s/abc/timeline/')).toEqual({ page: 'session', sessionId: 'abc', tool: 'timeline' });
   });

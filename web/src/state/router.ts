@@ -81,6 +81,8 @@ export function contextSearch(search: string): string {
 
 export type Route =
   | { page: 'sessions' }
+  | { page: 'runs' }
+  | { page: 'run'; project: string; location: string; id: string }
   | { page: 'session'; sessionId: string; tool: SessionTool }
   | { page: 'redirect'; to: string }
   | { page: 'unknown_tool'; sessionId: string; tool: string }
@@ -88,9 +90,9 @@ export type Route =
 
 export function matchRoute(location: Location): Route {
   const parts = location.path.split('/').filter(Boolean).map(safeDecode);
-  if (parts.length === 0 || (parts.length === 1 && parts[0] === 'runs')) {
-    return legacyTarget(location) ?? { page: 'sessions' };
-  }
+  if (parts.length === 0) return legacyTarget(location) ?? { page: 'sessions' };
+  if (parts[0] === 'runs' && parts.length === 1) return legacyTarget(location) ?? { page: 'runs' };
+  if (parts[0] === 'runs' && parts.length === 4) return { page: 'run', project: parts[1]!, location: parts[2]!, id: parts[3]! };
   if (parts[0] === 's' && parts.length >= 2) {
     const sessionId = parts[1]!;
     if (parts.length === 2) {

@@ -94,12 +94,13 @@ interface SelectProps {
   value: string;
   choices: readonly { value: string; label: string }[];
   onChange: (value: string) => void;
+  label?: string; // When no Field is around it.
 }
 
-export function Select({ value, choices, onChange }: SelectProps) {
+export function Select({ value, choices, onChange, label }: SelectProps) {
   return (
     <span className="select-wrap">
-      <select className="select" value={value} onChange={(event) => onChange(event.target.value)}>
+      <select className="select" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {choice.label}

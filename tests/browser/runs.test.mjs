@@ -1,0 +1,176 @@
+// The pages of runs in Chromium: a run is registered, found, looked through, changed and deleted; its profiles open and stay.
+
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { samples, startBrowser, startServer } from './harness.mjs';
+
+const MARKUP = '<img src=x onerror="document.title=\'owned\'">';
+let server;
+let browser;
+
+before(async () => {
+  server = await startServer({ roots: [samples()] });
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.stop();
+  await server?.stop();
+});
+
+async function send(method, address, body) {
+  const response = await fetch(server.url + address, { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+  const answer = await response.json();
+  assert.equal(response.status, 200, JSON.stringify(answer));
+  return answer;
+}
+
+const runsOf = (project, location = 'local') => `/v1alpha/projects/${project}/locations/${location}/machineLearningRuns`;
+const create = (project, id, body) => send('POST', `${runsOf(project)}?machineLearningRunId=${id}`, body);
+
+async function close(page) {
+  assert.deepEqual(page.foreignRequests, []);
+  assert.deepEqual(page.pageErrors, []);
+  await page.close();
+}
+
+const rows = (page) => page.locator('table[aria-label=Runs] tbody tr:not([aria-hidden])');
+
+// One of the samples, copied where this server may look: a directory of a run with one profile.
+function storageOfRun(name) {
+  const [sample] = readdirSync(samples(), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const storage = path.join(server.captures, name);
+  mkdirSync(storage, { recursive: true });
+  cpSync(path.join(samples(), sample.name), storage, { recursive: true });
+  return storage;
+}
+
+test('an empty list says how a first run comes', async () => {
+  const page = await browser.open(server.url, { address: '/runs?project=nobody' });
+  await page.getByRole('heading', { name: 'No run here yet' }).waitFor();
+  assert.ok(Array.isArray(await server.json('/runs')), 'a program gets the list that XProf gives at this address');
+  assert.match(await page.locator('.first-run').innerText(), new RegExp(`DIAGON_BASE_URL=${server.url}`));
+  await close(page);
+});
+
+test('a directory becomes a run, whose profiles open', async () => {
+  const storage = storageOfRun('old-job');
+  const page = await browser.open(server.url, { address: '/' });
+  await page.locator('table[aria-label=Sessions] tbody tr.link').first().waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('u');
+  await page.getByRole('button', { name: 'Register a run' }).first().click();
+  await page.getByLabel('Name', { exact: true }).fill('old job');
+  await page.getByLabel('Storage path').fill(storage);
+  await page.getByRole('button', { name: 'Register', exact: true }).click();
+  await page.waitForURL(/\/runs\/default\/local\//);
+  await page.getByRole('heading', { name: 'old job' }).waitFor();
+  const profile = page.locator('table[aria-label=Profiles] tbody tr.link');
+  await profile.first().waitFor();
+  assert.match(await profile.first().innerText(), /Found/);
+  assert.equal(await page.getByRole('button', { name: 'Edit' }).isDisabled(), true);
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/s\/[^/]+\/overview/);
+  await page.getByRole('heading', { name: /Top operations|Operations/ }).first().waitFor();
+  await close(page);
+});
+
+test('runs are searched and filtered on the server, and the address keeps it', async () => {
+  await create('search', 'llama-1', { displayName: 'llama one', runSet: 'llama' });
+  await create('search', 'llama-2', { displayName: 'llama two', runSet: 'llama', runPhase: 'FAILED', errorDetails: 'out of memory' });
+  await create('search', 'moe', { displayName: 'other', runSet: 'moe "x"' });
+  const page = await browser.open(server.url, { address: '/runs?project=search' });
+  await rows(page).nth(2).waitFor();
+  await page.getByLabel('Search runs').fill('llama');
+  await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Runs] tbody tr').length === 2);
+  await page.getByLabel('State').selectOption('FAILED');
+  await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Runs] tbody tr').length === 1);
+  assert.match(await rows(page).innerText(), /llama two[\s\S]*Failed/);
+  const address = page.url().slice(server.url.length);
+  await close(page);
+
+  const again = await browser.open(server.url, { address });
+  await rows(again).first().waitFor();
+  assert.equal(await rows(again).count(), 1);
+  await again.goto(server.url + '/runs?project=search');
+  await again.getByRole('button', { name: 'moe "x"' }).click();
+  await again.waitForFunction(() => document.querySelectorAll('table[aria-label=Runs] tbody tr').length === 1);
+  assert.match(await rows(again).innerText(), /other/);
+  await again.getByLabel('Project').selectOption('default');
+  await close(again);
+});
+
+test('a new run and its end appear by themselves', async () => {
+  await create('live', 'first', { displayName: 'first' });
+  const page = await browser.open(server.url, { address: '/runs?project=live' });
+  await rows(page).first().waitFor();
+  await create('live', 'second', { displayName: 'second' });
+  await rows(page).filter({ hasText: 'second' }).waitFor({ timeout: 5000 });
+  await send('PATCH', `${runsOf('live')}/second?updateMask=runPhase`, { runPhase: 'COMPLETED' });
+  await rows(page).filter({ hasText: 'second' }).filter({ hasText: 'Completed' }).waitFor({ timeout: 5000 });
+  await close(page);
+});
+
+test('a run shows its settings, workers and events', async () => {
+  await create('parts', 'r', {
+    displayName: 'parts', labels: { team: 'vision' },
+    configs: { userConfigs: { learning_rate: '0.003', batch: '512' }, hardwareConfigs: { chips: '64' } },
+  });
+  await send('POST', `${runsOf('parts')}/r/profilerTargets?profilerTargetId=worker-0`, { hostname: 'host0', isMaster: true });
+  await send('POST', `${runsOf('parts')}/r/monitoredEvents?monitoredEventId=slow`, {
+    displayName: 'Steps became slow', type: 'PERFORMANCE_DEGRADATION', startTime: '2026-11-30T10:00:00Z', endTime: '2026-11-30T10:05:00Z',
+    analyzerReports: [{ analyzer: 'input', detectionState: 'DETECTED', details: 'the host waits' }],
+  });
+  const page = await browser.open(server.url, { address: '/runs/parts/local/r?tab=configs' });
+  await page.getByLabel('Find a setting').fill('rate');
+  await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Configuration] tbody tr').length === 1);
+  assert.match(await page.locator('table[aria-label=Configuration] tbody').innerText(), /learning_rate\s+0\.003/);
+  await page.getByRole('tab', { name: /Workers/ }).click();
+  assert.match(await page.locator('table[aria-label=Workers] tbody').innerText(), /worker-0\s+host0\s+0\s+Master/);
+  await page.getByRole('tab', { name: /Events/ }).click();
+  assert.match(await page.locator('table[aria-label=Events] tbody').innerText(), /Steps became slow\s+Performance degradation\s+.*\s+5 min\s+input/);
+  await page.goBack();
+  await page.locator('table[aria-label=Workers]').waitFor();
+  await close(page);
+});
+
+test('a change keeps what others changed meanwhile, and a delete says what stays', async () => {
+  await create('edit', 'r', { displayName: 'before', labels: { team: 'a' } });
+  const page = await browser.open(server.url, { address: '/runs/edit/local/r' });
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Labels').fill('nonsense');
+  assert.equal(await page.getByRole('button', { name: 'Save' }).isDisabled(), true);
+  await page.getByLabel('Labels').fill('team=b, owner=ann');
+  await page.getByLabel('Name', { exact: true }).fill(MARKUP);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: MARKUP }).waitFor();
+  const stored = await server.json(`${runsOf('edit')}/r`);
+  assert.deepEqual(stored.labels, { team: 'b', owner: 'ann' });
+
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await send('PATCH', `${runsOf('edit')}/r?updateMask=displayName`, { displayName: 'by somebody else' });
+  await page.getByLabel('Group').fill('mine');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('ETAG_MISMATCH').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('heading', { name: 'by somebody else' }).waitFor();
+
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('What stays').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.waitForURL(/\/runs$/);
+  assert.equal((await server.json(`${runsOf('edit')}/r`)).error.code, 404);
+  // The refused change is an error of the network to Chromium; nothing else went wrong.
+  assert.deepEqual(page.pageErrors.filter((text) => !/status of 409/.test(text)), []);
+  assert.equal(await page.title().then((title) => title.includes('owned')), false);
+  await page.close();
+});
+
+test('a run that is not there says so', async () => {
+  const page = await browser.open(server.url, { address: '/runs/nobody/local/none' });
+  await page.getByText('The run none could not be shown.').waitFor();
+  assert.deepEqual(page.pageErrors.filter((text) => !/status of 404/.test(text)), []);
+  await page.close();
+});

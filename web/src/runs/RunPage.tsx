@@ -1,0 +1,122 @@
+// One run: what it is, its profiles, configuration, workers and events.
+import { useEffect, useState } from 'react';
+import { formatAge, formatClock, formatCount } from '../format/format';
+import { setTitle, pushKeys, useUrlKey } from '../state/url';
+import { Icon } from '../ui/Icon';
+import { Link } from '../ui/Link';
+import { ErrorNotice, Skeleton } from '../ui/states';
+import { runsApi, type RunKey } from './client';
+import { DeleteRunDialog, EditRunDialog } from './RunDialogs';
+import { RunConfigs, RunEvents, RunTargets } from './RunTables';
+import { RunSessions } from './RunSessions';
+import { RunStateChip } from './RunStateChip';
+import { configRows, keyOf, runDuration, runState, runTitle, timeOf } from './runs';
+import type { Run } from './types';
+import { useRefreshed } from './useRefreshed';
+import './runs.css';
+
+const refreshMs = 1500;
+const tabs = ['profiles', 'configs', 'workers', 'events'] as const;
+type Tab = (typeof tabs)[number];
+
+export function RunPage({ runKey }: { runKey: RunKey }) {
+  const name = `${runKey.project}/${runKey.location}/${runKey.id}`;
+  const [scan, setScan] = useState(0); // Counts the requests to look into storage at once.
+  const run = useRefreshed(`run/${name}`, (signal) => runsApi.get(runKey, { signal }), refreshMs);
+  const sessions = useRefreshed(`run/${name}/sessions/${scan}`, (signal) => runsApi.sessions(runKey, scan > 0, { signal }), refreshMs);
+  const targets = useRefreshed(`run/${name}/targets`, (signal) => runsApi.targets(runKey, { signal }), refreshMs * 4);
+  const events = useRefreshed(`run/${name}/events`, (signal) => runsApi.events(runKey, { signal }), refreshMs * 4);
+  const asked = useUrlKey('tab') as Tab | null;
+  const tab = asked && tabs.includes(asked) ? asked : 'profiles';
+  const [layer, setLayer] = useState<'edit' | 'delete' | null>(null);
+  const value = run.value;
+  useEffect(() => setTitle(value ? runTitle(value) : 'Run'), [value]);
+
+  if (run.error && !run.error.lostConnection && !value) {
+    return (
+      <div className="page runs" id="page" tabIndex={-1}>
+        <ErrorNotice what={`The run ${runKey.id} could not be shown.`} error={run.error} onRetry={run.reload} />
+        <p>
+          <Link to="/runs">All runs</Link>
+        </p>
+      </div>
+    );
+  }
+  const counts: Readonly<Record<Tab, number | null>> = {
+    profiles: sessions.value?.items.length ?? null,
+    configs: value ? configRows(value).length : null,
+    workers: targets.value?.items.length ?? null,
+    events: events.value?.items.length ?? null,
+  };
+  return (
+    <div className="page runs" id="page" tabIndex={-1}>
+      {value ? <RunHead run={value} onEdit={() => setLayer('edit')} onDelete={() => setLayer('delete')} /> : <Skeleton width={320} height={24} />}
+      <div className="run-tabs" role="tablist" aria-label="Parts of the run">
+        {tabs.map((one) => (
+          <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="run-part" className={one === tab ? 'run-tab current' : 'run-tab'} onClick={() => pushKeys({ tab: one === 'profiles' ? null : one })}>
+            {one[0]!.toUpperCase() + one.slice(1)} <span className="muted">{counts[one] === null ? '' : formatCount(counts[one])}</span>
+          </button>
+        ))}
+      </div>
+      <div id="run-part" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {tab === 'profiles' && <RunSessions sessions={sessions} run={value} onScan={() => setScan((n) => n + 1)} />}
+        {tab === 'configs' && value && <RunConfigs run={value} />}
+        {tab === 'workers' && <RunTargets targets={targets} />}
+        {tab === 'events' && <RunEvents events={events} sessions={sessions.value?.items ?? []} />}
+      </div>
+      {layer === 'edit' && value && <EditRunDialog run={value} runKey={keyOf(value.name)} onClose={() => setLayer(null)} onChanged={run.reload} />}
+      {layer === 'delete' && value && (
+        <DeleteRunDialog run={value} runKey={keyOf(value.name)} counts={{ sessions: counts.profiles ?? 0, targets: counts.workers ?? 0, events: counts.events ?? 0 }} onClose={() => setLayer(null)} />
+      )}
+    </div>
+  );
+}
+
+function RunHead({ run, onEdit, onDelete }: { run: Run; onEdit: () => void; onDelete: () => void }) {
+  const created = timeOf(run.createTime);
+  const fixed = run.labels?.list_existing_sessions_only === 'true';
+  return (
+    <header className="run-head">
+      <div className="run-title">
+        <h1 title={run.name}>{runTitle(run)}</h1>
+        <RunStateChip state={runState(run.state)} title={run.errorDetails} />
+        {run.runSet && (
+          <Link to={`/runs?group=${encodeURIComponent(run.runSet)}`} className="chip" title="Runs of this group">
+            {run.runSet}
+          </Link>
+        )}
+        <span className="grow" />
+        <button type="button" className="button" onClick={onEdit} disabled={fixed} title={fixed ? 'A run that only lists existing profiles cannot be changed' : undefined}>
+          Edit
+        </button>
+        <button type="button" className="button" onClick={onDelete}>
+          Delete
+        </button>
+      </div>
+      <dl className="run-facts">
+        <Fact name="Started" value={formatClock(created)} detail={`${formatAge(created, Math.max(Date.now(), created ?? 0))} ago`} />
+        <Fact name={timeOf(run.endTime) === null ? 'Running for' : 'Ran for'} value={runDuration(run, Date.now())} />
+        {run.orchestrator && run.orchestrator !== 'ORCHESTRATOR_UNSPECIFIED' && <Fact name="Orchestrator" value={run.orchestrator} />}
+        <Fact name="Storage" value={run.artifacts?.gcsPath ?? 'none'} mono />
+        <Fact name="Name" value={run.name} mono />
+      </dl>
+      {run.errorDetails && (
+        <div className="notice error" role="alert">
+          <Icon name="damaged" />
+          <div className="grow prose">{run.errorDetails}</div>
+        </div>
+      )}
+    </header>
+  );
+}
+
+function Fact({ name, value, detail, mono = false }: { name: string; value: string; detail?: string; mono?: boolean }) {
+  return (
+    <div>
+      <dt className="label">{name}</dt>
+      <dd className={mono ? 'mono' : undefined} title={value}>
+        {value} {detail && <span className="muted">{detail}</span>}
+      </dd>
+    </div>
+  );
+}
