@@ -64,6 +64,7 @@ export function Palette({ sessionId, onHelp, onClose }: PaletteProps) {
     const all: Item[] = [
       ...(sessionId ? places.map((place) => ({ ...place, text: `Go to ${place.name.toLowerCase()}`, run: () => navigate(sessionPath(sessionId, place.id, contextSearch(window.location.search))) })) : []),
       { id: 'sessions', icon: 'sessions', text: 'Go to sessions', key: 'go.sessions', run: () => navigate('/') },
+      { id: 'runs', icon: 'runs', text: 'Go to runs', key: 'go.runs', run: () => navigate('/runs') },
       { id: 'capture', icon: 'capture', text: 'Capture a profile', key: 'app.capture', run: () => openCapture() },
       { id: 'link', icon: 'link', text: 'Copy a link to this view', key: 'app.link', run: () => void copyLink() },
       { id: 'theme', icon: 'contrast', text: 'Next theme', key: 'app.theme', run: nextTheme },

@@ -4,7 +4,8 @@ import type { ServerConfig, SessionDetail, SessionSummary } from '../api/types';
 import { openCapture, useCaptures } from '../capture/store';
 import { formatAge, plural, sessionLabel } from '../format/format';
 import { keyHint, keyLabel } from '../keys/table';
-import { navigate, sessionPath, type SessionTool } from '../state/router';
+import { defaultProject } from '../runs/client';
+import { matchRoute, navigate, sessionPath, type SessionTool, useLocation } from '../state/router';
 import { setTheme, type ThemeChoice, themeChoices, useThemeChoice } from '../theme/theme';
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
@@ -39,7 +40,7 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp }: T
         <Mark />
         strobe
       </Link>
-      <div className="crumbs">{sessionId && <SessionCrumbs session={session} sessionId={sessionId} tool={tool} />}</div>
+      <div className="crumbs">{sessionId ? <SessionCrumbs session={session} sessionId={sessionId} tool={tool} /> : <RunCrumbs />}</div>
       <button type="button" className="searchbox" onClick={onSearch} title={keyHint('app.search')}>
         <Icon name="search" />
         <span className="truncate">Search or jump</span>
@@ -84,6 +85,21 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp }: T
 
 export function copyLink(): Promise<void> {
   return copyText(window.location.href, 'Link to this view');
+}
+
+function RunCrumbs() {
+  const route = matchRoute(useLocation());
+  if (route.page !== 'run') return null;
+  return (
+    <>
+      <span className="sep">/</span>
+      <Link to={route.project === defaultProject ? '/runs' : `/runs?project=${encodeURIComponent(route.project)}`} title="All runs of the project">
+        {route.project}
+      </Link>
+      <span className="sep">/</span>
+      <span className="here truncate">{route.id}</span>
+    </>
+  );
 }
 
 function SessionCrumbs({ session, sessionId, tool }: { session: SessionDetail | null; sessionId: string; tool: SessionTool | null }) {

@@ -11,7 +11,7 @@ import { Link, plainClick } from '../ui/Link';
 import { ErrorNotice, Select, SkeletonRows } from '../ui/states';
 import { useResource } from '../ui/useResource';
 import { useRowCursor } from '../ui/useRowCursor';
-import { runsApi } from './client';
+import { defaultProject, runsApi } from './client';
 import { CreateRunDialog } from './RunDialogs';
 import { filterText, keyOf, runAddress, runDuration, runState, runTitle, timeOf } from './runs';
 import { RunStateChip } from './RunStateChip';
@@ -22,7 +22,6 @@ import './runs.css';
 const refreshMs = 1500;
 const pageStep = 100;
 const mostRows = 1000; // What one answer may hold; beyond that the search narrows.
-export const defaultProject = 'default';
 
 const stateChoices = [
   { value: '', label: 'Every state' },

@@ -4,6 +4,7 @@ import { href } from '../state/router';
 import type { Page, Run, RunEvent, RunOperation, RunSession, RunTarget } from './types';
 
 export const anyLocation = '-';
+export const defaultProject = 'default'; // Of clients that know of no projects.
 
 export interface RunKey {
   readonly project: string;
