@@ -135,6 +135,27 @@ Result<Value> RowsOf(const EventsConnection& connection, sqlite3_stmt* statement
   return document;
 }
 
+Result<SqlLimits> LimitsOf(const ToolOptions& options) {
+  // An hour and what a machine may have: whoever raises a limit means it.
+  constexpr int64_t kMaxSeconds = 3600;
+  constexpr int64_t kMaxSteps = 1'000'000'000'000;
+  constexpr int64_t kMaxMemoryMib = 1 << 20;
+  constexpr int64_t kMibBytes = 1 << 20;
+  const auto within = [&](const char* name, int64_t most) -> Result<int64_t> {
+    const int64_t value = options.Integer(name);
+    if (value >= 1 && value <= most) return value;
+    return InvalidArgumentError("OPTION_INVALID",
+                                fmt::format("{} is a number from 1 to {}.", name, most))
+        .Where(name);
+  };
+  SqlLimits limits;
+  STROBE_ASSIGN_OR_RETURN(limits.steps, within("max_steps", kMaxSteps));
+  STROBE_ASSIGN_OR_RETURN(limits.seconds, within("max_seconds", kMaxSeconds));
+  STROBE_ASSIGN_OR_RETURN(const int64_t mib, within("max_memory_mib", kMaxMemoryMib));
+  limits.memory_bytes = mib * kMibBytes;
+  return limits;
+}
+
 Result<ToolResult> RunQuery(const ToolQuestion& question, ToolInput& input,
                             const CancelToken& cancel) {
   const std::string& sql = question.options.Text("query");
@@ -153,8 +174,9 @@ Result<ToolResult> RunQuery(const ToolQuestion& question, ToolInput& input,
         fmt::format("The query has {} bytes; at most {} are read.", sql.size(), kMaxSqlBytes));
   }
   const AgentContext context{question, input, cancel};
+  STROBE_ASSIGN_OR_RETURN(const SqlLimits limits, LimitsOf(question.options));
   STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<EventsConnection> connection,
-                          EventsConnection::Open(context, kTable.data()));
+                          EventsConnection::Open(context, kTable.data(), limits));
   STROBE_RETURN_IF_ERROR(connection->AllowOnlyReading(kTable.data()));
   STROBE_ASSIGN_OR_RETURN(const Statement statement, Prepare(*connection, sql));
   const size_t limit = LimitOf(question.options.Integer("limit"), kMaxListedRecords);
@@ -164,9 +186,12 @@ Result<ToolResult> RunQuery(const ToolQuestion& question, ToolInput& input,
 
 Result<ToolResult> RunCreate(const ToolQuestion& question, ToolInput& input,
                              const CancelToken& cancel) {
+  // One walk over the events, and the file itself is bounded.
+  constexpr SqlLimits kNoLimits = {
+      .steps = INT64_MAX, .seconds = INT32_MAX, .memory_bytes = INT64_MAX};
   const AgentContext context{question, input, cancel};
   STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<EventsConnection> connection,
-                          EventsConnection::Open(context, "recorded"));
+                          EventsConnection::Open(context, "recorded", kNoLimits));
   constexpr uint64_t kPageBytes = 4096;
   const std::string script = fmt::format(
       "PRAGMA page_size={}; PRAGMA max_page_count={}; PRAGMA journal_mode=OFF; "
@@ -196,7 +221,19 @@ ToolDescriptor MakeQueryEventsDbTool() {
        {.name = "limit",
         .type = OptionType::kInteger,
         .default_value = "1000",
-        .description = "Most rows to answer with; 0 and less: 1000000."}});
+        .description = "Most rows to answer with; 0 and less: 1000000."},
+       {.name = "max_steps",
+        .type = OptionType::kInteger,
+        .default_value = "1000000000",
+        .description = "Most steps of the database's machine."},
+       {.name = "max_seconds",
+        .type = OptionType::kInteger,
+        .default_value = "30",
+        .description = "Longest time."},
+       {.name = "max_memory_mib",
+        .type = OptionType::kInteger,
+        .default_value = "1024",
+        .description = "Most memory of the database, in MiB."}});
   tool.stored = false;
   tool.run = RunQuery;
   return tool;
