@@ -96,7 +96,8 @@ TEST(AgentRegistryTest, NamesOfXprofsCommandLineAreFound) {
                            "detect_layout_mismatch_copies",
                            "detect_unfused_reshapes",
                            "detect_unfused_updates",
-                           "detect_unnecessary_convert_reduce"}) {
+                           "detect_unnecessary_convert_reduce",
+                           "detect_unnecessary_convert_dynamic_scale"}) {
     const ToolDescriptor* tool = FindTool(name);
     ASSERT_NE(tool, nullptr) << name;
     EXPECT_FALSE(tool->listed_by_xprof) << name;

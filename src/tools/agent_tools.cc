@@ -65,6 +65,7 @@ void AddAgentTools(std::vector<ToolDescriptor>* tools) {
   tools->push_back(MakeDetectUnfusedReshapesTool());
   tools->push_back(MakeDetectUnfusedUpdatesTool());
   tools->push_back(MakeDetectUnnecessaryConvertReduceTool());
+  tools->push_back(MakeDetectUnnecessaryConvertDynamicScaleTool());
 }
 
 bool IsAgentTool(std::string_view id) {
