@@ -54,6 +54,11 @@ export async function startFrontend(target) {
       forward(request, response, target, name);
       return;
     }
+    if (name === '/favicon.ico') { // asked for once a browser, whatever page comes first
+      response.writeHead(204);
+      response.end();
+      return;
+    }
     const isPage = !path.basename(name).includes('.');
     const file = path.join(files, isPage ? 'index.html' : path.basename(name));
     if (!existsSync(file)) {
