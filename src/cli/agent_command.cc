@@ -348,9 +348,10 @@ Result<int> RunAgentTool(const AgentCommandOptions& options) {
     printed = InvalidArgumentError("USAGE", "No session is named.")
                   .Hint("strobe " + options.tool + " SESSION");
   } else {
-    printed = options.tool == "diff_sessions"      ? RunDiff(options)
-              : options.tool == "create_events_db" ? CreateEventsDb(options)
-                                                   : RunOne(options);
+    printed = options.tool == "diff_sessions" ? RunDiff(options)
+              : options.tool == "create_events_db" || options.tool == "llo_load"
+                  ? CreateEventsDb(options)
+                  : RunOne(options);
   }
   return printed.ok() ? *printed : ReportAgentFailure(printed.status());
 }

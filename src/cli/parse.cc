@@ -274,7 +274,7 @@ void AddAgentSession(CLI::App* command, AgentCommandOptions& options) {
 }
 
 void AddOutputPath(CLI::App* command, AgentCommandOptions& options) {
-  command->add_option("--output_path,--output-path", options.output_path,
+  command->add_option("--output_path,--output-path,--db_path", options.output_path,
                       "File to write; it must not be there yet");
 }
 
@@ -309,7 +309,7 @@ void AddAgentTool(CLI::App& app, const tools::ToolDescriptor& tool, AgentCommand
   CLI::App* command = app.add_subcommand(tool.id, tool.question)->group("Tools for agents");
   for (const std::string& alias : tool.aliases) command->alias(alias);
   AddAgentSession(command, options);
-  if (tool.id == "create_events_db") AddOutputPath(command, options);
+  if (tool.id == "create_events_db" || tool.id == "llo_load") AddOutputPath(command, options);
   if (tool.id == "diff_sessions") {
     command->add_option("--baseline_session_id", options.place, "The session before");
     command->add_option("OPTIMIZED,--optimized_session_id", options.second, "The session after");

@@ -26,6 +26,18 @@ inline constexpr uint64_t kMaxSqlAnswerBytes = 64 * 1024 * 1024;
 // The file is made in memory, because a tool writes none.
 inline constexpr uint64_t kMaxEventsFileBytes = 1024 * 1024 * 1024;
 
+struct SqlLimits;
+class EventsConnection;
+
+// For tools that ask their own tables as well. The first of the options is `query`.
+std::vector<OptionSpec> SqlOptions();
+Result<SqlLimits> SqlLimitsOf(const ToolOptions& options);
+// The rows of one SELECT, at most `limit` (0 and less: kMaxListedRecords); only reading is allowed
+// already.
+Result<Value> AnswerSql(const EventsConnection& connection, std::string_view sql, int64_t limit);
+// The connection's own tables as an SQLite file.
+Result<ToolResult> DatabaseFile(const EventsConnection& connection);
+
 ToolDescriptor MakeQueryEventsDbTool();
 ToolDescriptor MakeCreateEventsDbTool();
 

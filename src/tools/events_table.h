@@ -48,12 +48,14 @@ class EventsConnection {
   // The reason why SQLite stopped with `code`.
   Status ErrorOf(int code, std::string_view sql) const;
 
+  // For who fills tables; SQLite asks by itself.
+  Status WithinLimits() const;
+
   const AgentContext& context() const { return context_; }
   void Keep(Status failure) { failure_ = std::move(failure); }
 
  private:
   EventsConnection(const AgentContext& context, const SqlLimits& limits, const Clock& clock);
-  Status WithinLimits() const;
   static int OnProgress(void* self);
   static int OnAuthorize(void* self, int action, const char* first, const char* second,
                          const char* database, const char* trigger);
