@@ -142,6 +142,7 @@ test_browser() {
   build_console
   setup_npm
   setup_python_venv test
+  tests/python/setup_xprof_page.sh "$ROOT/build/xprof-page"
   rm -f build/test-logs/browser.xml
   STROBE_BINARY="$ROOT/build/strobe" node --test --test-concurrency=1 --test-reporter=junit --test-reporter-destination="$ROOT/build/test-logs/browser.xml" \
     --test-reporter=spec --test-reporter-destination=stdout web/dev/flows.mjs web/dev/tool-flows.mjs web/src/timeline/timeline.flows.mjs tests/browser/*.test.mjs >build/test-logs/browser.log 2>&1 </dev/null || true

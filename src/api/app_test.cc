@@ -390,6 +390,31 @@ TEST_F(AppTest, FollowsXprofPathsInsideTheRootsOnly) {
             R"([{"hostname": "h"}])");
 }
 
+TEST_F(AppTest, NamesPathsOutsideOfTheRoots) {
+  directory_.Write("loose/a/h1.xplane.pb", "");
+  const std::string root = directory_.path();
+  const storage::TestDirectory outside;
+  outside.Write("plugins/profile/secret/h.xplane.pb", "");
+  std::filesystem::create_symlink(outside.path() + "/plugins/profile/secret", root + "/link");
+  for (const std::string& path :
+       {outside.path() + "/plugins/profile/secret", root + "/link", std::string("/_nonexistent"),
+        root + "/../elsewhere"}) {
+    for (const char* name : {"session_path", "run_path"}) {
+      for (const char* route : {"/data", "/data_csv"}) {
+        const std::string address =
+            std::string(route) + "?run=secret&tag=overview_page&" + name + "=" + path;
+        EXPECT_EQ(ErrorName("GET", address), "PATH_OUTSIDE_ROOTS") << address;
+      }
+    }
+  }
+  // What is not there but could be is XProf's "not found".
+  EXPECT_EQ(*Run("GET", "/data?run=x&tag=overview_page&session_path=" + root + "/nothing/x").body,
+            "No xplane file found for run: x, tool: overview_page");
+  Run("GET", "/hosts?run=a&session_path=" + root + "/loose/a");
+  ASSERT_EQ(engine_.adopted.size(), 1u);
+  EXPECT_EQ(engine_.adopted[0].path, root + "/loose/a");
+}
+
 TEST_F(AppTest, ServesMetrics) {
   Run("GET", "/api/v1/sessions/id0");
   metrics_->Record(0, 200, 0.002, 5);

@@ -329,6 +329,8 @@ class FakeEngine final : public engine::Engine {
   Result<std::shared_ptr<engine::OpenedSession>> OpenForTools(const std::string& id) override {
     return Open(id);
   }
+  void Adopt(const xplane::SessionEntry& entry) override { adopted.push_back(entry); }
+  std::vector<xplane::SessionEntry> adopted;
   Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) override {
     for (const engine::SessionSummary& summary : summaries_) {
       if (summary.entry.xprof_run() == run) return summary.entry;

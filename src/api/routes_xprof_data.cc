@@ -114,6 +114,7 @@ Result<Asked> Understand(const Context& context, const Request& request, Refusal
   const std::optional<std::string_view> run = request.Query("run");
   if (!run) return refuse(500, "'NoneType' object has no attribute 'rstrip'");
   asked.run = std::string(*run);
+  STROBE_RETURN_IF_ERROR(CheckInsideRoots(*context->engine, request));
   const std::optional<xplane::SessionEntry> entry =
       FindXprofRun(*context->engine, request, asked.run);
   if (!entry || entry->files.empty()) {

@@ -26,9 +26,8 @@ std::vector<XprofRun> SessionsAt(engine::Engine& engine, const fs::path& directo
   return runs;
 }
 
-// Directories of profiles that are no sessions of the list: they have names and hosts. Only their
-// own ids can be opened.
-std::vector<XprofRun> LooseRunsAt(const fs::path& directory, bool inside) {
+// Directories of profiles that are no sessions of the list.
+std::vector<XprofRun> LooseRunsAt(engine::Engine& engine, const fs::path& directory, bool inside) {
   std::vector<fs::path> directories;
   std::error_code error;
   if (!inside) {
@@ -47,6 +46,7 @@ std::vector<XprofRun> LooseRunsAt(const fs::path& directory, bool inside) {
     for (xplane::SessionEntry& entry : *entries) {
       if (fs::canonical(entry.path, error) != place || error) continue;
       if (inside && entry.files.empty()) continue;
+      engine.Adopt(entry);
       runs.push_back({NameOf(place), std::move(entry)});
     }
   }
@@ -55,18 +55,44 @@ std::vector<XprofRun> LooseRunsAt(const fs::path& directory, bool inside) {
 
 }  // namespace
 
+namespace {
+
+// `path` is real.
+bool IsInsideRoots(const engine::Engine& engine, const fs::path& path) {
+  for (const std::string& root : engine.options().roots) {
+    std::error_code error;
+    const fs::path real_root = fs::canonical(root, error);
+    if (error) continue;
+    const auto [end, unused] =
+        std::mismatch(real_root.begin(), real_root.end(), path.begin(), path.end());
+    if (end == real_root.end()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string InsideRoots(const engine::Engine& engine, std::string_view path) {
   std::error_code error;
   const fs::path real = fs::canonical(fs::path(path), error);
   if (error || !fs::is_directory(real, error)) return "";
-  for (const std::string& root : engine.options().roots) {
-    const fs::path real_root = fs::canonical(root, error);
-    if (error) continue;
-    const auto [end, unused] =
-        std::mismatch(real_root.begin(), real_root.end(), real.begin(), real.end());
-    if (end == real_root.end()) return real.string();
+  return IsInsideRoots(engine, real) ? real.string() : "";
+}
+
+Status CheckInsideRoots(const engine::Engine& engine, const Request& request) {
+  for (const char* name : {"session_path", "run_path"}) {
+    const std::string_view path = request.Query(name).value_or("");
+    if (path.empty()) continue;
+    std::error_code error;
+    // Of what is not there, the part that is.
+    const fs::path real = fs::weakly_canonical(fs::absolute(fs::path(path), error), error);
+    if (!error && IsInsideRoots(engine, real)) continue;
+    return PermissionDeniedError("PATH_OUTSIDE_ROOTS",
+                                 "The directory lies outside of what this server shows.")
+        .Where(name)
+        .Hint("Name a directory below one that `strobe serve` was given.");
   }
-  return "";
+  return OkStatus();
 }
 
 std::vector<XprofRun> XprofRuns(engine::Engine& engine, const Request& request) {
@@ -84,7 +110,7 @@ std::vector<XprofRun> XprofRuns(engine::Engine& engine, const Request& request) 
   const std::string directory = InsideRoots(engine, one ? session_path : run_path);
   if (directory.empty()) return runs;
   runs = SessionsAt(engine, directory, /*inside=*/!one);
-  return runs.empty() ? LooseRunsAt(directory, /*inside=*/!one) : runs;
+  return runs.empty() ? LooseRunsAt(engine, directory, /*inside=*/!one) : runs;
 }
 
 std::optional<xplane::SessionEntry> FindXprofRun(engine::Engine& engine, const Request& request,

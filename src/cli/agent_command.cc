@@ -8,11 +8,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "src/cli/agent_files.h"
 #include "src/cli/api_client.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
+#include "src/storage/atomic_file.h"
 #include "src/tools/agent_diff.h"
 
 namespace strobe::cli {
@@ -155,9 +158,62 @@ std::string Pretty(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+constexpr std::string_view kLloEnding = ".llo_module.pb";
+
+// A file of the compiler's dump of TPU kernels, or a folder of them without a profile.
+bool IsLloDump(const std::string& place) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_regular_file(place, error)) return place.ends_with(kLloEnding);
+  bool any = false;
+  for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.find(".xplane.") != std::string::npos || name == "plugins") return false;
+    any |= name.ends_with(kLloEnding);
+  }
+  return any;
+}
+
+// A session without events, for questions about dumped modules alone; gone with the object.
+class EmptySession {
+ public:
+  static Result<EmptySession> Make() {
+    EmptySession session;
+    session.path_ = (std::filesystem::temp_directory_path() / "strobe_dump_XXXXXX").string();
+    if (::mkdtemp(session.path_.data()) == nullptr) {
+      session.path_.clear();
+      return ErrnoError("FILE_NOT_WRITABLE", "make a directory for the session", errno);
+    }
+    // An XSpace that only says that its host has no name.
+    STROBE_RETURN_IF_ERROR(storage::WriteFileAtomically(
+        session.path_ + "/dump.xplane.pb", std::string("\x22\x00", 2), {.replace = false}));
+    return session;
+  }
+  EmptySession() = default;
+  EmptySession(EmptySession&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  EmptySession& operator=(EmptySession&&) = delete;
+  ~EmptySession() {
+    std::error_code ignored;  // it lies in the temporary directory
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 Result<int> RunOne(const AgentCommandOptions& options) {
-  const std::string place = SessionPlace(options.place, options.logdir);
-  STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> client, OpenApiClient(place, {}));
+  std::string place = SessionPlace(options.place, options.logdir);
+  std::vector<std::string> dumps = options.xla_dump_directories;
+  std::optional<EmptySession> empty;
+  if (place.empty() || IsLloDump(place)) {
+    if (!place.empty()) dumps.push_back(place);
+    STROBE_ASSIGN_OR_RETURN(EmptySession made, EmptySession::Make());
+    empty.emplace(std::move(made));
+    place = empty->path();
+  }
+  STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> client,
+                          OpenApiClient(place, {.xla_dump_directories = dumps}));
   STROBE_ASSIGN_OR_RETURN(AgentAnswer answer,
                           AskTool(client.get(), options, options.tool, options.tool_options));
   const Json capture = CaptureOf(options, place, client.get(), answer);
@@ -288,13 +344,14 @@ std::string SessionPlace(const std::string& place, const std::string& logdir) {
 
 Result<int> RunAgentTool(const AgentCommandOptions& options) {
   Result<int> printed = int{kExitOk};
-  if (options.place.empty() && options.logdir.empty()) {
+  if (options.place.empty() && options.logdir.empty() && options.xla_dump_directories.empty()) {
     printed = InvalidArgumentError("USAGE", "No session is named.")
                   .Hint("strobe " + options.tool + " SESSION");
   } else {
-    printed = options.tool == "diff_sessions"      ? RunDiff(options)
-              : options.tool == "create_events_db" ? CreateEventsDb(options)
-                                                   : RunOne(options);
+    printed = options.tool == "diff_sessions" ? RunDiff(options)
+              : options.tool == "create_events_db" || options.tool == "llo_load"
+                  ? CreateEventsDb(options)
+                  : RunOne(options);
   }
   return printed.ok() ? *printed : ReportAgentFailure(printed.status());
 }

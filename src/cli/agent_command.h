@@ -6,6 +6,8 @@
 //   strobe get_step_trace --session_dir RUN_DIRECTORY --host worker-0
 //   strobe diff_sessions --baseline_session_id A --optimized_session_id B
 //
+//   strobe get_llo_static_analysis DUMP --mode=spills   *.llo_module.pb of a folder, or one of them
+//
 // Errors: {"status":"ERROR","reason","error"} on stdout and "REASON: message" on stderr; exit code
 // 1 INTERNAL_ERROR, 2 USAGE_ERROR, 3 PATH_ERROR, 4 INVALID_VALUE. Text answers stand alone, their
 // capture on stderr. An answer over kSpillBytes goes to a file in the temporary directory, and
@@ -31,6 +33,7 @@ struct AgentCommandOptions {
   std::vector<std::string> hosts;
   std::map<std::string, std::string> tool_options;
   std::string output_path;  // of create_events_db and get_xspace_proto
+  std::vector<std::string> xla_dump_directories;
   bool as_xprof = false;
   bool bypass_cache = false;  // nothing is stored by this command, so there is nothing to pass by
 };

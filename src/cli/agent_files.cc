@@ -150,6 +150,7 @@ int Printed(const Result<int>& done) {
 }  // namespace
 
 Result<int> CreateEventsDb(const AgentCommandOptions& options) {
+  const bool llo = options.tool == "llo_load";
   STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> client,
                           OpenApiClient(SessionPlace(options.place, options.logdir), {}));
   std::string hosts;
@@ -158,16 +159,16 @@ Result<int> CreateEventsDb(const AgentCommandOptions& options) {
   if (!hosts.empty()) query += "&hosts=" + PercentEncode(hosts);
   STROBE_ASSIGN_OR_RETURN(const ApiReply reply,
                           client->Get("/api/v1/sessions/" + PercentEncode(client->session()) +
-                                      "/tools/create_events_db" + query));
+                                      "/tools/" + options.tool + query));
   std::string path = options.output_path;
   if (path.empty()) {
-    STROBE_ASSIGN_OR_RETURN(path, TemporaryPath("events", ".sqlite"));
+    STROBE_ASSIGN_OR_RETURN(path, TemporaryPath(llo ? "llo" : "events", ".sqlite"));
   }
   STROBE_RETURN_IF_ERROR(storage::WriteFileAtomically(path, reply.body, {.replace = false}));
   Json document;
   document["path"] = path;
   document["skipped"] = false;
-  document["table"] = "Events";
+  document["table"] = llo ? "llo_events" : "Events";
   document["size_bytes"] = reply.body.size();
   PrintDocument(document);
   return int{kExitOk};

@@ -1,6 +1,7 @@
 // The commands for agents that write files, in the manner of XProf's command line.
 //
 //   strobe create_events_db SESSION --output_path events.sqlite   the events as an SQLite file
+//   strobe llo_load SESSION --db_path llo.sqlite   what TPU kernels executed, likewise
 //   strobe get_xspace_proto SESSION --host h0 > h0.xplane.pb      the profile itself, uncompressed
 //   strobe upload_trace h0.xplane.pb --logdir ~/logs --run_name r  into plugins/profile/r
 //   strobe install_skills --target_dir .claude/skills/strobe      what an agent should know of us
@@ -27,6 +28,7 @@ struct AgentFileOptions {
 };
 
 // Both take the session of `options`, and its `output_path`; their errors are not yet printed.
+// The first also answers llo_load.
 Result<int> CreateEventsDb(const AgentCommandOptions& options);
 Result<int> GetXspaceProto(const AgentCommandOptions& options);
 

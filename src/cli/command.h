@@ -43,6 +43,7 @@ struct ServeOptions {
   std::string capture_target;
   bool sample = false;
   std::vector<std::string> xla_dump_directories;
+  int64_t tool_timeout_seconds = 600;
 };
 
 struct ListCommandOptions {

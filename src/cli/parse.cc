@@ -57,6 +57,11 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
                       "Limit for opened sessions, such as 8G (default half of the machine's)");
   command->add_option("--threads", options.threads, "Threads that decode (default one a core)")
       ->check(CLI::Range(1, 256));
+  command
+      ->add_option("--tool-timeout", options.tool_timeout_seconds,
+                   "Seconds that one answer of a tool may take; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--log-level", options.log_level, "debug, info, warning, error or off")
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
       ->capture_default_str();
@@ -65,7 +70,7 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
   command->add_option("--capture-target", options.capture_target,
                       "HOST:PORT that the console's capture dialog offers first");
   command->add_option("--xla-dump-to", options.xla_dump_directories,
-                      "Folder that --xla_dump_to filled, for its HLO modules");
+                      "Folder that --xla_dump_to or --xla_jf_dump_to filled, for its modules");
   command->add_flag("--sample", options.sample,
                     "Say in the console that these are sample profiles");
   command->footer(
@@ -231,7 +236,7 @@ void AddOneTool(CLI::App& app, const tools::ToolDescriptor& tool, ToolCommandOpt
       "At most so many rows");
   command->add_flag("--as-xprof", options.as_xprof, "XProf's numbers where ours differ");
   command->add_option("--xla-dump-to", options.xla_dump_directories,
-                      "Folder that --xla_dump_to filled, for its HLO modules");
+                      "Folder that --xla_dump_to or --xla_jf_dump_to filled, for its modules");
   command->add_option_function<std::vector<std::string>>(
       "--option",
       [&options](const std::vector<std::string>& pairs) {
@@ -269,7 +274,7 @@ void AddAgentSession(CLI::App* command, AgentCommandOptions& options) {
 }
 
 void AddOutputPath(CLI::App* command, AgentCommandOptions& options) {
-  command->add_option("--output_path,--output-path", options.output_path,
+  command->add_option("--output_path,--output-path,--db_path", options.output_path,
                       "File to write; it must not be there yet");
 }
 
@@ -304,11 +309,13 @@ void AddAgentTool(CLI::App& app, const tools::ToolDescriptor& tool, AgentCommand
   CLI::App* command = app.add_subcommand(tool.id, tool.question)->group("Tools for agents");
   for (const std::string& alias : tool.aliases) command->alias(alias);
   AddAgentSession(command, options);
-  if (tool.id == "create_events_db") AddOutputPath(command, options);
+  if (tool.id == "create_events_db" || tool.id == "llo_load") AddOutputPath(command, options);
   if (tool.id == "diff_sessions") {
     command->add_option("--baseline_session_id", options.place, "The session before");
     command->add_option("OPTIMIZED,--optimized_session_id", options.second, "The session after");
   }
+  command->add_option("--xla-dump-to,--xla_dump_to", options.xla_dump_directories,
+                      "Folder that --xla_dump_to or --xla_jf_dump_to filled, for its modules");
   command->add_flag("--bypass_cache", options.bypass_cache, "Accepted; nothing is stored");
   command->add_flag("--as-xprof,--as_xprof", options.as_xprof, "XProf's numbers where ours differ");
   for (const tools::OptionSpec& spec : tool.options) {
@@ -391,17 +398,18 @@ void AddResources(CLI::App& app, ResourceOptions& options, Action& action) {
     std::vector<std::string> verbs;
   };
   const std::vector<std::string> all = {"list", "describe", "create", "update", "delete"};
-  const Group groups[] = {{"runs", "Runs of a server.", ResourceKind::kRun, all},
-                          {"targets",
-                           "Profiler targets of a run.",
-                           ResourceKind::kTarget,
-                           {"list", "describe", "create", "delete"}},
-                          {"sessions", "Profiler sessions of a run.", ResourceKind::kSession, all},
-                          {"monitored-events", "Monitored events of a run.", ResourceKind::kEvent, all},
-                          {"operations",
-                           "Operations of a server.",
-                           ResourceKind::kOperation,
-                           {"list", "describe", "cancel", "delete"}}};
+  const Group groups[] = {
+      {"runs", "Runs of a server.", ResourceKind::kRun, all},
+      {"targets",
+       "Profiler targets of a run.",
+       ResourceKind::kTarget,
+       {"list", "describe", "create", "delete"}},
+      {"sessions", "Profiler sessions of a run.", ResourceKind::kSession, all},
+      {"monitored-events", "Monitored events of a run.", ResourceKind::kEvent, all},
+      {"operations",
+       "Operations of a server.",
+       ResourceKind::kOperation,
+       {"list", "describe", "cancel", "delete"}}};
   const std::map<std::string, std::string> help = {{"list", "List them."},
                                                    {"describe", "Show one."},
                                                    {"create", "Make one."},

@@ -72,6 +72,7 @@ Result<engine::EngineOptions> MakeEngineOptions(const ServeOptions& options) {
                                ? options.threads
                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   engine_options.xla_dump_directories = options.xla_dump_directories;
+  engine_options.tool_max_seconds = options.tool_timeout_seconds;
   return engine_options;
 }
 

@@ -63,6 +63,7 @@ class EngineImpl : public Engine {
     parts_->loaders = std::max(1, options_.threads);
     parts_->max_prepared_bytes = options_.memory_budget_bytes / 4;
     parts_->xla_dump_directories = options_.xla_dump_directories;
+    parts_->tool_max_seconds = options_.tool_max_seconds;
     parts_->make_room = [store = std::weak_ptr<SessionStore>(store_),
                          parts = std::weak_ptr<EngineParts>(parts_)] {
       const auto sessions = store.lock();
@@ -125,6 +126,8 @@ class EngineImpl : public Engine {
     STROBE_ASSIGN_OR_RETURN(std::shared_ptr<SessionState> opened, OpenAny(id));
     return std::shared_ptr<OpenedSession>(std::move(opened));
   }
+
+  void Adopt(const xplane::SessionEntry& entry) override { index_.Adopt(entry); }
 
   Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) override {
     if (auto entry = index_.FindByXprofRun(run)) return std::move(*entry);

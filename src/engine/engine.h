@@ -38,6 +38,8 @@ struct EngineOptions {
   uint64_t result_cache_max_bytes = 2ULL << 30;
   // Folders that --xla_dump_to filled: their modules count for every session.
   std::vector<std::string> xla_dump_directories = {};
+  // One answer of a tool; beyond it TOOL_LIMIT_TIME. 0: no limit.
+  int64_t tool_max_seconds = 0;
   int threads = 2;
   int64_t rescan_interval_ms = 2000;
   // A file younger than this, or still growing, is not served as whole.
@@ -244,6 +246,8 @@ class Engine {
   // As Open; a session whose files are all empty is opened too. XProf takes an empty file for a
   // profile of no device, and modules may lie beside it.
   virtual Result<std::shared_ptr<OpenedSession>> OpenForTools(const std::string& id) = 0;
+  // Lets a session be opened by its id that lies inside the roots and is in no list.
+  virtual void Adopt(const xplane::SessionEntry& entry) = 0;
   // By XProf's run name (newest wins when several roots have it).
   virtual Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) = 0;
   virtual const EngineOptions& options() const = 0;

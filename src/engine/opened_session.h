@@ -37,15 +37,18 @@ namespace strobe::engine {
 // outlive the engine (it can be let go then, no longer asked).
 struct EngineParts {
   EngineParts(uint64_t tile_cache_bytes, xplane::ColumnCache::Options column_options,
-              ToolCache::Options result_options, const Clock& clock)
-      : tiles(tile_cache_bytes),
-        columns(std::move(column_options), clock),
-        results(std::move(result_options), clock) {}
+              ToolCache::Options result_options, const Clock& used_clock)
+      : clock(used_clock),
+        tiles(tile_cache_bytes),
+        columns(std::move(column_options), used_clock),
+        results(std::move(result_options), used_clock) {}
 
+  const Clock& clock;
   TileCache tiles;
   xplane::ColumnCache columns;
   ToolCache results;
   SingleFlight<tools::ToolResult> tool_flight;
+  int64_t tool_max_seconds = 0;  // EngineOptions
   std::atomic<uint64_t> tool_results_computed{0};
   // Prepared hosts of one session beyond this are let go once they are summed up.
   uint64_t max_prepared_bytes = uint64_t{2} << 30;

@@ -126,13 +126,25 @@ std::vector<std::pair<xplane::SessionEntry, bool>> SessionIndex::All() const {
   return sessions_;
 }
 
+void SessionIndex::Adopt(const xplane::SessionEntry& entry) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(adopted_, [&](const xplane::SessionEntry& known) { return known.id == entry.id; });
+  adopted_.push_back(entry);
+  if (adopted_.size() > kMaxAdopted) adopted_.pop_front();
+}
+
 std::optional<IndexedSession> SessionIndex::Look(const std::string& id) {
   IndexedSession session;
   {
     std::lock_guard lock(mutex_);
     const auto found = by_id_.find(id);
-    if (found == by_id_.end()) return std::nullopt;
-    session.entry = sessions_[found->second].first;
+    if (found != by_id_.end()) {
+      session.entry = sessions_[found->second].first;
+    } else {
+      const auto adopted = std::ranges::find(adopted_, id, &xplane::SessionEntry::id);
+      if (adopted == adopted_.end()) return std::nullopt;
+      session.entry = *adopted;
+    }
   }
   for (xplane::SessionFile& file : session.entry.files) {
     IndexedFile indexed;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -51,6 +52,10 @@ class SessionIndex {
   // Newest first, each with whether all of its files are settled.
   std::vector<std::pair<xplane::SessionEntry, bool>> All() const;
   std::optional<IndexedSession> Look(const std::string& id);
+  // A session that the walks do not list (they go only so deep, and leave out what hides) can be
+  // looked at from here on; of more than kMaxAdopted the oldest is forgotten.
+  static constexpr size_t kMaxAdopted = 1000;
+  void Adopt(const xplane::SessionEntry& entry);
   std::optional<xplane::SessionEntry> FindByXprofRun(const std::string& run) const;
   // The files of that session directory are whole as they are now; one that changes later has to
   // settle like any other. Errors: those of ListSessions.
@@ -76,6 +81,7 @@ class SessionIndex {
   mutable std::mutex mutex_;  // guards what follows
   std::vector<std::pair<xplane::SessionEntry, bool>> sessions_;
   std::unordered_map<std::string, size_t> by_id_;
+  std::deque<xplane::SessionEntry> adopted_;  // newest last
   std::unordered_map<std::string, Seen> seen_;
   uint64_t walk_ = 0;
   uint64_t version_ = 0;

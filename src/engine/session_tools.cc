@@ -7,6 +7,7 @@
 #include "src/engine/opened_session.h"
 #include "src/engine/parallel.h"
 #include "src/engine/sidecar_modules.h"
+#include "src/engine/time_limit.h"
 #include "src/tools/registry.h"
 #include "src/tools/result_codec.h"
 
@@ -235,7 +236,19 @@ Answer SessionState::RunTool(const tools::ToolDescriptor& tool, const tools::Too
       // Another asker may have finished between the look above and here.
       if (auto known = parts_->results.Find(key)) return known;
     }
-    return ComputeTool(tool, question, key, cancel);
+    if (parts_->tool_max_seconds <= 0) return ComputeTool(tool, question, key, cancel);
+    const TimeLimit limit(cancel, parts_->clock, parts_->tool_max_seconds);
+    Answer answer = ComputeTool(tool, question, key, limit.token());
+    if (answer.ok() || answer.status().code() != StatusCode::kCancelled || !limit.is_up()) {
+      return answer;
+    }
+    return ResourceExhaustedError(
+               "TOOL_LIMIT_TIME",
+               "The tool took longer than " + std::to_string(parts_->tool_max_seconds) + " s.")
+        .Where(tool.id)
+        .Hint(
+            "Ask about fewer hosts or a shorter part; strobe serve --tool-timeout raises the "
+            "limit.");
   });
 }
 

@@ -152,6 +152,33 @@ TEST_F(SessionToolsTest, ManyAskersOneComputation) {
   EXPECT_EQ(runs_, 1);
 }
 
+TEST_F(SessionToolsTest, ATimeLimitStopsATool) {
+  constexpr int64_t kLimitSeconds = 5;
+  Write("h0.xplane.pb", Profile());
+  FakeClock clock(SystemClock().NowUnixNanos());
+  engine_ = Engine::Create({.roots = {directory_.path() + "/logs"},
+                            .tool_max_seconds = kLimitSeconds,
+                            .rescan_interval_ms = 0,
+                            .settle_ms = 0},
+                           clock);
+  ASSERT_TRUE(engine_->Refresh().ok());
+  session_ = engine_->OpenForTools(engine_->Sessions()[0].entry.id).value();
+  const ToolDescriptor tool = Counting();
+  wait_ = true;
+  std::thread asker([&] {
+    const auto late = session_->RunTool(tool, Question(tool, {0}), CancelToken());
+    EXPECT_EQ(late.status().name(), "TOOL_LIMIT_TIME");
+    EXPECT_NE(late.status().hint().find("--tool-timeout"), std::string::npos);
+  });
+  while (runs_ == 0) std::this_thread::yield();
+  clock.AdvanceNanos((kLimitSeconds + 1) * 1'000'000'000);
+  asker.join();
+  wait_ = false;
+  EXPECT_NE(Ask(tool, Question(tool, {0})), nullptr);  // the failure is not kept
+  session_.reset();
+  engine_.reset();  // before the clock
+}
+
 TEST_F(SessionToolsTest, AnAbandonedQuestionStops) {
   Write("h0.xplane.pb", Profile());
   Start(/*with_cache=*/true);
@@ -274,6 +301,36 @@ TEST_F(SessionToolsTest, DropsWhatItCanMakeAgain) {
   input->DropComputed();
   EXPECT_LT(input->resident_bytes(), before);
   EXPECT_NE(input->Prepared(0, CancelToken()).value(), *prepared);
+}
+
+TEST_F(SessionToolsTest, DecodedModulesCountAndAreLetGo) {
+  Write("h0.xplane.pb", Profile());
+  // HloProto{hlo_module{name: "jit_f", id: 3}}
+  Write("jit_f(3).hlo_proto.pb", std::string("\x0a\x09\x0a\x05jit_f\x28\x03", 11));
+  Start(/*with_cache=*/false);
+  auto input = std::dynamic_pointer_cast<tools::SessionInput>(session_->Input());
+  ASSERT_NE(input, nullptr);
+  const std::shared_ptr<const hlo::ModuleSet> modules = input->Modules();
+  const uint64_t before = input->resident_bytes();
+  const auto module = modules->Module(0);
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  EXPECT_EQ(input->resident_bytes(), before + (*module)->resident_bytes());
+  EXPECT_EQ(session_->Input()->Modules()->Module(0).value(), *module);
+  input->DropComputed();
+  EXPECT_EQ(modules->resident_bytes(), 0u);
+  EXPECT_EQ((*module)->name(), "jit_f");  // whoever holds it keeps it
+  EXPECT_NE(modules->Module(0).value(), *module);
+}
+
+TEST_F(SessionToolsTest, FindsSchedulesOfKernels) {
+  Write("h0.xplane.pb", Profile());
+  Write("copy.1.llo_module.pb", "\x0a\x01k");
+  Start(/*with_cache=*/false);
+  const auto modules = session_->Input()->Modules();
+  EXPECT_TRUE(modules->empty());
+  ASSERT_EQ(modules->llo_files().size(), 1u);
+  EXPECT_EQ(modules->llo_files()[0].name, "copy.1");
+  EXPECT_EQ(modules->llo_files()[0].bytes, "\x0a\x01k");
 }
 
 // ---- events of a row

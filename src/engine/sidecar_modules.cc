@@ -17,11 +17,14 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSidecarEnding = ".hlo_proto.pb";
 constexpr std::string_view kDumpEnding = ".hlo.pb";
+constexpr std::string_view kLloEnding = ".llo_module.pb";
 constexpr std::string_view kDumpStage = "after_optimizations";
 
 using NameTest = bool (*)(std::string_view name);
 
-bool IsSidecar(std::string_view name) { return name.ends_with(kSidecarEnding); }
+bool IsHloSidecar(std::string_view name) { return name.ends_with(kSidecarEnding); }
+bool IsLlo(std::string_view name) { return name.ends_with(kLloEnding); }
+bool IsSidecar(std::string_view name) { return IsHloSidecar(name) || IsLlo(name); }
 
 bool IsDumped(std::string_view name) {
   return IsSidecar(name) ||
@@ -63,19 +66,20 @@ uint64_t ModuleIdOf(std::string_view hlo_proto) {
 
 std::string KeyOf(const std::string& name, std::string_view bytes) {
   uint64_t program_id = 0;
-  const std::string_view stem(name.data(), name.size() - (IsSidecar(name) ? kSidecarEnding.size()
-                                                                          : kDumpEnding.size()));
-  if (hlo::ProgramIdOfName(stem, &program_id) || IsSidecar(name)) return std::string(stem);
+  const std::string_view stem(
+      name.data(), name.size() - (IsHloSidecar(name) ? kSidecarEnding.size() : kDumpEnding.size()));
+  if (hlo::ProgramIdOfName(stem, &program_id) || IsHloSidecar(name)) return std::string(stem);
   const std::string_view module = hlo::ModuleNameOf(bytes);
   return std::string(module.empty() ? stem : module) + "(" + std::to_string(ModuleIdOf(bytes)) +
          ")";
 }
 
-std::string AddFiles(const std::string& directory, NameTest fits, hlo::ModuleSet* modules) {
+std::string AddFiles(const std::string& directory, const std::vector<std::string>& names,
+                     hlo::ModuleSet* modules) {
   Hasher mark;
   uint64_t total_bytes = 0;
   bool any = false;
-  for (const std::string& name : FilesOf(directory, fits)) {
+  for (const std::string& name : names) {
     const std::string path = directory + "/" + name;
     Result<std::shared_ptr<const storage::ByteSource>> opened = storage::OpenMappedFile(path);
     if (!opened.ok()) {
@@ -93,7 +97,11 @@ std::string AddFiles(const std::string& directory, NameTest fits, hlo::ModuleSet
     any = true;
     mark.Add(name + '\0' + std::to_string(bytes.size()) + '\0' +
              std::to_string((*opened)->identity().modified_unix_ns) + '\0');
-    modules->AddFile(KeyOf(name, bytes), bytes, *opened);
+    if (IsLlo(name)) {
+      modules->AddLloFile(name, bytes, *opened);
+    } else {
+      modules->AddFile(KeyOf(name, bytes), bytes, *opened);
+    }
   }
   return any ? mark.Digest128().ToHex() : "";
 }
@@ -101,11 +109,17 @@ std::string AddFiles(const std::string& directory, NameTest fits, hlo::ModuleSet
 }  // namespace
 
 std::string AddSidecarModules(const std::string& directory, hlo::ModuleSet* modules) {
-  return AddFiles(directory, IsSidecar, modules);
+  return AddFiles(directory, FilesOf(directory, IsSidecar), modules);
 }
 
 std::string AddDumpedModules(const std::string& directory, hlo::ModuleSet* modules) {
-  return AddFiles(directory, IsDumped, modules);
+  std::error_code error;
+  const fs::path path(directory);
+  if (fs::is_regular_file(path, error) && IsDumped(path.filename().string())) {
+    const std::string parent = path.parent_path().string();
+    return AddFiles(parent.empty() ? "." : parent, {path.filename().string()}, modules);
+  }
+  return AddFiles(directory, FilesOf(directory, IsDumped), modules);
 }
 
 }  // namespace strobe::engine

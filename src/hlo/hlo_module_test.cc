@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-
 #include "src/hlo/buffer_assignment.h"
 #include "src/hlo/corpus_for_test.h"
 #include "src/hlo/hlo_graph.h"
 #include "src/hlo/hlo_order.h"
 #include "src/hlo/hlo_printer.h"
+#include "src/hlo/hlo_text_parser.h"
+#include "src/hlo/module_set.h"
 #include "src/wire/wire_writer.h"
 
 namespace strobe::hlo {
@@ -165,6 +166,44 @@ TEST(ModuleSourceCorpusTest, SidecarsHoldTheEmbeddedModules) {
     EXPECT_EQ(a->instructions().size(), b->instructions().size()) << entry.Key();
   }
   EXPECT_EQ(MergeModules({modules, modules}).size(), modules.size());
+}
+
+TEST(ModuleSetTest, KeepsWhatFitsAndLetsGoOfTheOldest) {
+  constexpr std::string_view kText =
+      "HloModule m\n\nENTRY e {\n  a = f32[8]{0} parameter(0)\n  ROOT b = f32[8]{0} negate(a)\n}\n";
+  const Result<HloText> program = HloProtoFromText(kText);
+  ASSERT_TRUE(program.ok()) << program.status().ToString();
+  ModuleSet set;
+  for (const char* name : {"a(1)", "b(2)", "c(3)"}) set.AddFile(name, program->hlo_proto, nullptr);
+  set.Finish();
+  EXPECT_EQ(set.resident_bytes(), 0u);
+  const auto first = set.Module(0).value();
+  const uint64_t one = set.resident_bytes();
+  EXPECT_EQ(one, first->resident_bytes());
+  EXPECT_EQ(set.Module(0).value(), first);
+  set.set_max_decoded_bytes(2 * one);
+  const auto second = set.Module(1).value();
+  EXPECT_EQ(set.Module(0).value(), first);  // now the second is the oldest
+  const auto third = set.Module(2).value();
+  EXPECT_EQ(set.resident_bytes(), 2 * one);
+  EXPECT_EQ(set.Module(0).value(), first);
+  EXPECT_NE(set.Module(1).value(), second);
+  EXPECT_EQ(second->name(), "m");
+  set.DropDecoded();
+  EXPECT_EQ(set.resident_bytes(), 0u);
+  // One that alone is over the limit is kept while it is the one in use.
+  set.set_max_decoded_bytes(1);
+  EXPECT_EQ(set.Module(2).value(), set.Module(2).value());
+}
+
+TEST(ModuleSetTest, ErrorsStayTheSame) {
+  ModuleSet set;
+  set.AddFile("bad(1)", "\x0a\x7f", nullptr);
+  set.Finish();
+  const auto first = set.Module(0);
+  ASSERT_FALSE(first.ok());
+  EXPECT_EQ(set.Module(0).status().name(), first.status().name());
+  EXPECT_EQ(set.resident_bytes(), 0u);
 }
 
 }  // namespace

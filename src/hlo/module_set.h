@@ -11,6 +11,8 @@
 //
 // Fill first, then Finish, then share: the const part is thread-safe. Modules are sorted by key; of
 // two with one key the first added counts. Cost: nothing but names until a module is asked for.
+// What is decoded is kept until DropDecoded, or until others need the room: kMaxDecodedBytes, least
+// recently asked for first. Whoever holds a module keeps it alive.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +32,9 @@ namespace strobe::hlo {
 
 class ModuleSet {
  public:
+  // Of one session; a module of 37,000 instructions takes some 10 MB.
+  static constexpr uint64_t kMaxDecodedBytes = uint64_t{1} << 30;
+
   struct Entry {
     std::string key;   // "jit_f(3)"; of a file its stem
     std::string name;  // of the module
@@ -42,8 +47,17 @@ class ModuleSet {
   void AddEmbedded(const xplane::ProfileFile& file, std::shared_ptr<const void> owner);
   void AddFile(std::string_view file_name, std::string_view bytes,
                std::shared_ptr<const void> owner);
+  // The schedule of a TPU kernel, as the compiler dumped it; `file_name` as
+  // "fusion.6.llo_module.pb".
+  void AddLloFile(std::string_view file_name, std::string_view bytes,
+                  std::shared_ptr<const void> owner);
   void Finish();
 
+  struct LloFile {
+    std::string name;  // of the file, without its ending
+    std::string_view bytes;
+  };
+  const std::vector<LloFile>& llo_files() const { return llo_files_; }
   const std::vector<Entry>& entries() const { return entries_; }
   bool empty() const { return entries_.empty(); }
   std::optional<size_t> FindProgram(uint64_t program_id) const;
@@ -55,15 +69,31 @@ class ModuleSet {
   // HLO_* errors of HloModule::Read; the same error each time.
   Result<std::shared_ptr<const HloModule>> Module(size_t index) const;
 
+  // What the decoded modules take that the set still holds.
+  uint64_t resident_bytes() const;
+  void DropDecoded() const;
+  // For tests.
+  void set_max_decoded_bytes(uint64_t bytes) { max_decoded_bytes_ = bytes; }
+
  private:
   struct Slot {
-    std::once_flag once;
+    std::mutex decoding;  // one decodes, the others wait
+    // Guarded by the set's mutex_:
     std::shared_ptr<const HloModule> module;
-    Status error;
+    std::optional<Status> error;
+    uint64_t bytes = 0;
+    uint64_t asked_at = 0;
   };
+  // The module or error that is known; null when it must be decoded.
+  std::optional<Result<std::shared_ptr<const HloModule>>> Known(size_t index) const;
   std::vector<Entry> entries_;
+  std::vector<LloFile> llo_files_;
   std::vector<std::shared_ptr<const void>> owners_;
-  mutable std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  uint64_t max_decoded_bytes_ = kMaxDecodedBytes;
+  mutable std::mutex mutex_;  // guards what slots hold, and the two below
+  mutable uint64_t decoded_bytes_ = 0;
+  mutable uint64_t asked_ = 0;
 };
 
 }  // namespace strobe::hlo

@@ -49,19 +49,20 @@ std::optional<Layout> LayoutOf(std::string_view bytes) {
 }
 
 struct Name {
-  std::string text;
+  std::string_view text;
   uint8_t category = 0;
 };
 
-std::optional<std::vector<Name>> ReadNames(std::string_view bytes, const Layout& layout) {
+// `text` is that of all names.
+std::optional<std::vector<Name>> ReadNames(std::string_view bytes, const Layout& layout,
+                                           std::string_view text) {
   std::vector<Name> names;
   for (size_t n = 0; n < layout.names; ++n) {
     const size_t at = layout.names_at + n * kNameBytes;
     const size_t offset = Load<uint32_t>(bytes, at);
     const size_t length = Load<uint16_t>(bytes, at + 4);
     if (offset + length > layout.text_bytes) return {};
-    names.push_back(
-        {std::string(bytes.substr(layout.text + offset, length)), Load<uint8_t>(bytes, at + 6)});
+    names.push_back({text.substr(offset, length), Load<uint8_t>(bytes, at + 6)});
   }
   return names;
 }
@@ -71,10 +72,11 @@ std::optional<std::vector<Name>> ReadNames(std::string_view bytes, const Layout&
 std::optional<DecodedTile> ReadTile(std::string_view bytes) {
   const std::optional<Layout> layout = LayoutOf(bytes);
   if (!layout) return {};
-  const std::optional<std::vector<Name>> names = ReadNames(bytes, *layout);
+  DecodedTile tile;
+  tile.text = std::make_shared<const std::string>(bytes.substr(layout->text, layout->text_bytes));
+  const std::optional<std::vector<Name>> names = ReadNames(bytes, *layout, *tile.text);
   if (!names) return {};
 
-  DecodedTile tile;
   tile.level = Load<uint8_t>(bytes, 5);
   tile.index = Load<int64_t>(bytes, 8);
   tile.unit_shift = std::max(0, tile.level - 31);

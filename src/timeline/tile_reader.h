@@ -4,10 +4,12 @@
 //   const std::optional<DecodedTile> tile = ReadTile(bytes);
 //   for (const DecodedRect& rect : tile->lines[0].rects) Use(rect.row, rect.start_ps, rect.count);
 //
-// nullopt when the bytes are no tile of docs/formats/tiles.md. Cost: a copy of everything.
+// nullopt when the bytes are no tile of docs/formats/tiles.md. Cost: a copy of everything, which
+// takes at most some ten times the bytes.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +27,7 @@ struct DecodedRect {
   bool merged = false;
   bool begins_before = false;
   bool ends_after = false;
-  std::string name;
+  std::string_view name;  // lives as long as the tile
   uint8_t category = 0;
 };
 
@@ -40,6 +42,7 @@ struct DecodedTile {
   int64_t index = 0;
   int unit_shift = 0;  // one unit is 2^unit_shift ps
   size_t name_count = 0;
+  std::shared_ptr<const std::string> text;  // of all names
   std::vector<DecodedLine> lines;
 };
 

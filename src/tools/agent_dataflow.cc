@@ -263,6 +263,39 @@ std::vector<Stage> DataFlow::Search(uint32_t start, bool before) const {
   return stages;
 }
 
+std::vector<FlowState> DataFlow::ProducersInside(const FlowState& state) const {
+  if (Opcode(state.instruction) != "fusion") return Producers(state);
+  std::vector<FlowState> producers;
+  for (const uint32_t called : module_.calls(state.instruction)) {
+    const uint32_t root = module_.computation(called).root;
+    if (root != hlo::kNone) producers.push_back({root, state.index});
+  }
+  return producers;
+}
+
+std::vector<FlowState> DataFlow::ConsumersInside(const FlowState& state) const {
+  std::vector<FlowState> consumers;
+  for (FlowState& user : Consumers(state)) {
+    if (Opcode(user.instruction) != "fusion") {
+      consumers.push_back(std::move(user));
+      continue;
+    }
+    const std::span<const uint32_t> operands = module_.operands(user.instruction);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (operands[k] != state.instruction) continue;
+      for (const uint32_t called : module_.calls(user.instruction)) {
+        const uint32_t parameter = ParameterOf(called, static_cast<int64_t>(k));
+        if (parameter != hlo::kNone) consumers.push_back({parameter, state.index});
+      }
+    }
+  }
+  const uint32_t own = module_.instruction(state.instruction).computation;
+  if (module_.computation(own).is_fusion && module_.computation(own).root == state.instruction) {
+    for (const uint32_t caller : callers_[own]) consumers.push_back({caller, state.index});
+  }
+  return consumers;
+}
+
 std::vector<Stage> DataFlow::StagesBefore(uint32_t instruction) const {
   return Search(instruction, true);
 }

@@ -40,6 +40,9 @@ class DataFlow {
 
   std::vector<FlowState> Producers(const FlowState& state) const;
   std::vector<FlowState> Consumers(const FlowState& state) const;
+  // As those, but a fusion is entered: what its root takes, and what its parameters feed.
+  std::vector<FlowState> ProducersInside(const FlowState& state) const;
+  std::vector<FlowState> ConsumersInside(const FlowState& state) const;
   // The nearest instructions that compute: convolutions, products, reductions, collectives, sorts,
   // fusions around such, custom calls but those known to move or mark data. Before an instruction
   // also constants and parameters of the program.

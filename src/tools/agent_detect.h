@@ -4,6 +4,7 @@
 //   detect_unfused_reshapes            large reshapes, copies, converts ... next to compute
 //   detect_unfused_updates             chains and groups of small ops that should be one
 //   detect_unnecessary_convert_reduce  sums raised to f32 only to be lowered again
+//   detect_unnecessary_convert_dynamic_scale  values raised to f32 twice on the way to FP8
 //
 // Each looks at the HLO graph of every module and takes time and bytes of ops from the profile, by
 // module and instruction. The answer says in detection_state whether it was DETECTED, NOT_DETECTED
@@ -30,6 +31,7 @@ ToolDescriptor MakeDetectLayoutMismatchCopiesTool();
 ToolDescriptor MakeDetectUnfusedReshapesTool();
 ToolDescriptor MakeDetectUnfusedUpdatesTool();
 ToolDescriptor MakeDetectUnnecessaryConvertReduceTool();
+ToolDescriptor MakeDetectUnnecessaryConvertDynamicScaleTool();
 
 // What the profile says of an instruction, summed over its executions.
 struct OpCost {

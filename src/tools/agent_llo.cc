@@ -7,6 +7,7 @@
 #include <set>
 
 #include "src/tools/llo_module.h"
+#include "src/tools/llo_static.h"
 
 namespace strobe::tools {
 namespace {
@@ -14,16 +15,34 @@ namespace {
 constexpr std::string_view kRequiredFlag = "--xla_xprof_register_llo_debug_info=true";
 constexpr std::string_view kOptionalFlag = "--xla_xprof_enable_custom_call_tracing=true";
 constexpr std::string_view kSemantics = "static_modelled_schedule";
-constexpr std::array<std::string_view, 4> kModes = {"list_ops", "region_tree", "opcodes",
-                                                    "bundle_util"};
-constexpr size_t kTopOpcodes = 20;
+constexpr std::array<std::string_view, 9> kModes = {
+    "list_ops", "region_tree", "bundle_util", "opcodes",          "register_pressure",
+    "spills",   "bdi_stalls",  "target_info", "source_for_bundle"};
 
 struct Kernel {
   std::string name;
   LloModule module;
 };
 
-// The entries of metadata planes that carry a module.
+bool IsLloStat(std::string_view name) { return name == "llo_proto" || name == "LLO Proto"; }
+
+Status AddKernel(std::string_view name, std::string_view bytes, std::vector<Kernel>* kernels) {
+  Result<LloModule> module = LloModule::Parse(bytes);
+  if (!module.ok()) return module.status().Where(std::string(name));
+  kernels->push_back({std::string(name), *std::move(module)});
+  return OkStatus();
+}
+
+Status AddKernels(std::string_view name, const std::vector<xplane::Stat>& stats,
+                  std::vector<Kernel>* kernels) {
+  for (const xplane::Stat& stat : stats) {
+    if (!IsLloStat(stat.name) || stat.type != xplane::StatType::kBytes) continue;
+    STROBE_RETURN_IF_ERROR(AddKernel(name, stat.text, kernels));
+  }
+  return OkStatus();
+}
+
+// Planes, and descriptions of events, that carry a module; then the files of dumps.
 Result<std::vector<Kernel>> KernelsOf(const AgentContext& context) {
   std::vector<Kernel> kernels;
   for (const size_t index : context.question.hosts) {
@@ -31,22 +50,20 @@ Result<std::vector<Kernel>> KernelsOf(const AgentContext& context) {
     if (file == nullptr) continue;
     for (size_t p = 0; p < file->planes().size(); ++p) {
       const xplane::Plane& plane = file->planes()[p];
-      const auto is_llo = [](std::string_view name) {
-        return name == "llo_proto" || name == "LLO Proto";
-      };
-      if (std::ranges::none_of(plane.stat_metadata, is_llo, &xplane::StatMetadata::name)) continue;
+      if (std::ranges::none_of(plane.stat_metadata, IsLloStat, &xplane::StatMetadata::name)) {
+        continue;
+      }
+      STROBE_RETURN_IF_ERROR(AddKernels(plane.name, file->PlaneStats(p), &kernels));
       for (uint32_t e = 0; e < plane.event_metadata.size(); ++e) {
         STROBE_RETURN_IF_ERROR(context.cancel.Check());
-        for (const xplane::Stat& stat : file->MetadataStats(p, e)) {
-          if (!is_llo(stat.name) || stat.type != xplane::StatType::kBytes) continue;
-          Result<LloModule> module = LloModule::Parse(stat.text);
-          if (!module.ok()) {
-            return module.status().Where(std::string(plane.event_metadata[e].name));
-          }
-          kernels.push_back({std::string(plane.event_metadata[e].name), *std::move(module)});
-        }
+        STROBE_RETURN_IF_ERROR(
+            AddKernels(plane.event_metadata[e].name, file->MetadataStats(p, e), &kernels));
       }
     }
+  }
+  for (const hlo::ModuleSet::LloFile& dumped : context.input.Modules()->llo_files()) {
+    STROBE_RETURN_IF_ERROR(context.cancel.Check());
+    STROBE_RETURN_IF_ERROR(AddKernel(dumped.name, dumped.bytes, &kernels));
   }
   return kernels;
 }
@@ -71,7 +88,7 @@ Value Absent(std::string_view status) {
 struct Counts {
   std::map<std::string, int64_t> opcodes;
   std::map<std::string, int64_t> units;
-  std::set<uint32_t> registers;
+  std::set<int32_t> registers;
   int64_t instructions = 0;
 };
 
@@ -79,9 +96,8 @@ struct Counts {
 void Count(const LloModule& module, bool as_xprof, Counts* counts) {
   for (const LloInstruction& instruction : module.instructions) {
     if (as_xprof && module.regions[instruction.region].control) continue;
-    const std::string name = LloOpcodeName(instruction.opcode);
-    ++counts->opcodes[name];
-    ++counts->units[std::string(LloUnitOf(name))];
+    ++counts->opcodes[LloOpcodeName(instruction.opcode)];
+    ++counts->units[std::string(LloUnitOf(instruction.opcode))];
     ++counts->instructions;
     if (instruction.register_id != 0) counts->registers.insert(instruction.register_id);
   }
@@ -100,6 +116,21 @@ void SetCounts(const Counts& counts, Value* value) {
   value->Set("execution_unit_summary", MapValue(counts.units));
 }
 
+// The innermost place of each instruction that the compiler knows one of, by ordinal.
+Value SourceMapValue(const LloModule& module) {
+  std::map<int32_t, std::string> places;
+  for (const LloSource& source : module.sources) {
+    if (source.frames.empty()) continue;
+    const std::string place = LloFrameText(source.frames.back());
+    for (const int32_t ordinal : source.ordinals) places[ordinal] = place;
+  }
+  Value value = Value::Object();
+  for (const auto& [ordinal, place] : places) {
+    value.AddMember(std::to_string(ordinal), Value::String(place));
+  }
+  return value;
+}
+
 Result<ToolResult> RunAnalysis(const ToolQuestion& question, ToolInput& input,
                                const CancelToken& cancel) {
   const AgentContext context{question, input, cancel};
@@ -107,7 +138,14 @@ Result<ToolResult> RunAnalysis(const ToolQuestion& question, ToolInput& input,
   if (kernels.empty()) return DocumentResult(Absent("UNAVAILABLE"));
   Counts all;
   Value modules = Value::List();
+  const std::string& wanted = question.options.Text("kernel");
+  int64_t chosen = 0;
   for (const Kernel& kernel : kernels) {
+    if (kernel.name.find(wanted) == std::string::npos &&
+        kernel.module.hlo_instruction_name.find(wanted) == std::string::npos) {
+      continue;
+    }
+    ++chosen;
     Counts counts;
     Count(kernel.module, question.as_xprof, &counts);
     Count(kernel.module, question.as_xprof, &all);
@@ -115,11 +153,12 @@ Result<ToolResult> RunAnalysis(const ToolQuestion& question, ToolInput& input,
     value.Set("kernel_name", Value::String(kernel.name));
     value.Set("hlo_instruction_name", Value::String(kernel.module.hlo_instruction_name));
     SetCounts(counts, &value);
+    value.Set("source_map", SourceMapValue(kernel.module));
   }
   Value document = Value::Object();
   document.Set("success", Value::Bool(true));
   document.Set("semantics", Value::String(kSemantics));
-  document.Set("total_modules", Value::Int64(static_cast<int64_t>(kernels.size())));
+  document.Set("total_modules", Value::Int64(chosen));
   SetCounts(all, &document);
   document.Set("modules", std::move(modules));
   return DocumentResult(std::move(document));
@@ -167,104 +206,8 @@ Result<ToolResult> RunDebugString(const ToolQuestion& question, ToolInput& input
   return DocumentResult(std::move(document));
 }
 
-Value RegionValue(const LloModule& module, uint32_t index) {
-  const LloRegion& region = module.regions[index];
-  Value value = Value::Object();
-  value.Set("name", Value::String(region.name));
-  value.Set("kind", Value::String(region.kind));
-  value.Set("ordinal", Value::Int64(region.ordinal));
-  value.Set("start_bundleno", Value::Int64(region.start_bundle));
-  value.Set("limit_bundleno", Value::Int64(region.limit_bundle));
-  value.Set("num_instructions", Value::Int64(region.instruction_count));
-  Value& children = value.Set("children", Value::List());
-  for (const uint32_t child : region.children) children.Add(RegionValue(module, child));
-  return value;
-}
-
-Value ModuleNames(const LloModule& module) {
-  Value data = Value::Object();
-  data.Set("hlo_instruction_name", Value::String(module.hlo_instruction_name));
-  data.Set("hlo_module_name", Value::String(module.hlo_module_name));
-  data.Set("hlo_module_id", Value::Int64(module.hlo_module_id));
-  return data;
-}
-
-// Most first, of equal counts by name.
-std::vector<std::pair<std::string, int64_t>> Descending(
-    const std::map<std::string, int64_t>& counts) {
-  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
-  std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, int64_t>::second);
-  return sorted;
-}
-
-Value OpcodesData(const LloModule& module) {
-  Counts counts;
-  Count(module, false, &counts);
-  std::map<std::string, int64_t> categories;
-  for (const auto& [name, count] : counts.opcodes) {
-    categories[std::string(LloCategory(name))] += count;
-  }
-  Value data = ModuleNames(module);
-  data.Set("total_instructions", Value::Int64(counts.instructions));
-  Value& top = data.Set("top_opcodes", Value::List());
-  for (const auto& [name, count] : Descending(counts.opcodes)) {
-    if (top.items().size() >= kTopOpcodes) break;
-    Value& value = top.Add(Value::Object());
-    value.Set("opcode", Value::String(name));
-    value.Set("count", Value::Int64(count));
-    value.Set("category", Value::String(LloCategory(name)));
-  }
-  Value& list = data.Set("categories", Value::List());
-  for (const auto& [name, count] : Descending(categories)) {
-    Value& value = list.Add(Value::Object());
-    value.Set("category", Value::String(name));
-    value.Set("count", Value::Int64(count));
-  }
-  return data;
-}
-
-int64_t At(const std::vector<uint8_t>& counts, size_t bundle) {
-  return bundle < counts.size() ? counts[bundle] : 0;
-}
-
-Value BundleData(const LloModule& module, int64_t limit) {
-  size_t total = std::max(module.spills.size(), module.fills.size());
-  for (const LloUnit& unit : module.units) total = std::max(total, unit.used.size());
-  const size_t shown = LimitOf(limit, total);
-  Value data = ModuleNames(module);
-  data.Set("total_bundles", Value::Int64(static_cast<int64_t>(total)));
-  data.Set("shown_bundles", Value::Int64(static_cast<int64_t>(shown)));
-  data.Set("truncated", Value::Bool(shown < total));
-  Value& totals = data.Set("whole_schedule", Value::Object());
-  for (const LloUnit& unit : module.units) {
-    int64_t used = 0;
-    for (const uint8_t count : unit.used) used += count;
-    const double slots = static_cast<double>(unit.available) * static_cast<double>(total);
-    totals.Set(std::string(unit.name) + "_percent",
-               Value::Double(slots > 0 ? RoundTo(100 * static_cast<double>(used) / slots, 2) : 0));
-  }
-  Value& bundles = data.Set("bundles", Value::List());
-  for (size_t b = 0; b < shown; ++b) {
-    Value& value = bundles.Add(Value::Object());
-    value.Set("bundle", Value::Int64(static_cast<int64_t>(b)));
-    value.Set("semantics", Value::String(kSemantics));
-    int64_t used = 0;
-    int64_t available = 0;
-    for (const LloUnit& unit : module.units) {
-      const std::string name(unit.name);
-      value.Set(name + "_used", Value::Int64(At(unit.used, b)));
-      value.Set(name + "_avail", Value::Int64(unit.available));
-      used += At(unit.used, b);
-      available += unit.available;
-    }
-    value.Set("spill", Value::Int64(At(module.spills, b)));
-    value.Set("fill", Value::Int64(At(module.fills, b)));
-    value.Set("util_pct", Value::Int64(available > 0 ? 100 * used / available : 0));
-  }
-  return data;
-}
-
-Result<Value> StaticData(const std::vector<Kernel>& kernels, const ToolOptions& options) {
+Result<Value> StaticData(const std::vector<Kernel>& kernels, const ToolOptions& options,
+                         bool as_xprof) {
   const std::string& mode = options.Text("mode");
   const std::string& op = options.Text("hlo_op");
   std::set<std::string> names;
@@ -287,11 +230,23 @@ Result<Value> StaticData(const std::vector<Kernel>& kernels, const ToolOptions& 
         .Where(op)
         .Hint("--mode=list_ops names them.");
   }
+  if (mode == "region_tree") return RegionTreeData(*chosen);
   if (mode == "opcodes") return OpcodesData(*chosen);
   if (mode == "bundle_util") return BundleData(*chosen, options.Integer("limit"));
-  Value data = ModuleNames(*chosen);
-  data.Set("root", RegionValue(*chosen, 0));
-  return data;
+  if (mode == "register_pressure") return RegisterPressureData(*chosen, as_xprof);
+  if (mode == "spills") return SpillsData(*chosen);
+  if (mode == "bdi_stalls") return BdiStallsData(*chosen);
+  if (mode == "target_info") return TargetData(*chosen);
+  return SourceData(*chosen, options.Integer("bundle"));
+}
+
+std::string ModeNames() {
+  std::string names;
+  for (const std::string_view mode : kModes) {
+    names += names.empty() ? "" : mode == kModes.back() ? " or " : ", ";
+    names += mode;
+  }
+  return names;
 }
 
 Result<ToolResult> RunStatic(const ToolQuestion& question, ToolInput& input,
@@ -299,9 +254,9 @@ Result<ToolResult> RunStatic(const ToolQuestion& question, ToolInput& input,
   const AgentContext context{question, input, cancel};
   const std::string& mode = question.options.Text("mode");
   if (std::ranges::find(kModes, mode) == kModes.end()) {
-    return InvalidArgumentError("LLO_MODE_UNKNOWN", "This mode is not answered.")
+    return InvalidArgumentError("LLO_MODE_UNKNOWN", "There is no such mode.")
         .Where(mode.substr(0, 100))
-        .Hint("--mode is list_ops, region_tree, opcodes or bundle_util.");
+        .Hint("--mode is " + ModeNames() + ".");
   }
   STROBE_ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(context));
   Value document = kernels.empty() ? Absent("ERROR") : Value::Object();
@@ -311,7 +266,7 @@ Result<ToolResult> RunStatic(const ToolQuestion& question, ToolInput& input,
                Value::String("What the compiler planned; the hardware was not measured."));
   document.Set("mode", Value::String(mode));
   if (!kernels.empty()) {
-    STROBE_ASSIGN_OR_RETURN(Value data, StaticData(kernels, question.options));
+    STROBE_ASSIGN_OR_RETURN(Value data, StaticData(kernels, question.options, question.as_xprof));
     document.Set("data", std::move(data));
   }
   return DocumentResult(std::move(document));
@@ -321,7 +276,8 @@ Result<ToolResult> RunStatic(const ToolQuestion& question, ToolInput& input,
 
 ToolDescriptor MakeGetLloAnalysisTool() {
   ToolDescriptor tool = AgentTool("get_llo_analysis", "LLO modules",
-                                  "Which instructions did the compiler make for each kernel?", {});
+                                  "Which instructions did the compiler make for each kernel?",
+                                  {{.name = "kernel", .description = "Part of its name."}});
   tool.cost = CostClass::kModules;
   tool.run = RunAnalysis;
   return tool;
@@ -339,14 +295,16 @@ ToolDescriptor MakeGetLloDebugStringTool() {
 ToolDescriptor MakeGetLloStaticAnalysisTool() {
   ToolDescriptor tool = AgentTool(
       "get_llo_static_analysis", "LLO schedule", "What did the compiler schedule for a kernel?",
-      {{.name = "mode",
-        .default_value = "region_tree",
-        .description = "list_ops, region_tree, opcodes or bundle_util."},
+      {{.name = "mode", .default_value = "region_tree", .description = ModeNames() + "."},
        {.name = "hlo_op", .description = "The kernel: part of its HLO name."},
        {.name = "limit",
         .type = OptionType::kInteger,
         .default_value = "30",
-        .description = "Bundles to list; 0 and less: all."}});
+        .description = "Bundles to list (bundle_util); 0 and less: all."},
+       {.name = "bundle",
+        .type = OptionType::kInteger,
+        .default_value = "0",
+        .description = "The bundle (source_for_bundle)."}});
   tool.aliases = {"get_llo_dump_analysis"};
   tool.cost = CostClass::kModules;
   tool.run = RunStatic;

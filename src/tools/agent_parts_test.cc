@@ -96,7 +96,10 @@ TEST(AgentRegistryTest, NamesOfXprofsCommandLineAreFound) {
                            "detect_layout_mismatch_copies",
                            "detect_unfused_reshapes",
                            "detect_unfused_updates",
-                           "detect_unnecessary_convert_reduce"}) {
+                           "detect_unnecessary_convert_reduce",
+                           "detect_unnecessary_convert_dynamic_scale",
+                           "llo_load",
+                           "llo_query"}) {
     const ToolDescriptor* tool = FindTool(name);
     ASSERT_NE(tool, nullptr) << name;
     EXPECT_FALSE(tool->listed_by_xprof) << name;

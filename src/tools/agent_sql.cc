@@ -147,26 +147,24 @@ Result<ToolResult> RunQuery(const ToolQuestion& question, ToolInput& input,
                                           "DESC LIMIT 20"));
     return DocumentResult(std::move(document));
   }
-  if (sql.size() > kMaxSqlBytes) {
-    return InvalidArgumentError(
-        "SQL_TOO_LONG",
-        fmt::format("The query has {} bytes; at most {} are read.", sql.size(), kMaxSqlBytes));
-  }
   const AgentContext context{question, input, cancel};
+  STROBE_ASSIGN_OR_RETURN(const SqlLimits limits, SqlLimitsOf(question.options));
   STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<EventsConnection> connection,
-                          EventsConnection::Open(context, kTable.data()));
+                          EventsConnection::Open(context, kTable.data(), limits));
   STROBE_RETURN_IF_ERROR(connection->AllowOnlyReading(kTable.data()));
-  STROBE_ASSIGN_OR_RETURN(const Statement statement, Prepare(*connection, sql));
-  const size_t limit = LimitOf(question.options.Integer("limit"), kMaxListedRecords);
-  STROBE_ASSIGN_OR_RETURN(Value document, RowsOf(*connection, statement.get(), sql, limit));
+  STROBE_ASSIGN_OR_RETURN(Value document,
+                          AnswerSql(*connection, sql, question.options.Integer("limit")));
   return DocumentResult(std::move(document));
 }
 
 Result<ToolResult> RunCreate(const ToolQuestion& question, ToolInput& input,
                              const CancelToken& cancel) {
+  // One walk over the events, and the file itself is bounded.
+  constexpr SqlLimits kNoLimits = {
+      .steps = INT64_MAX, .seconds = INT32_MAX, .memory_bytes = INT64_MAX};
   const AgentContext context{question, input, cancel};
   STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<EventsConnection> connection,
-                          EventsConnection::Open(context, "recorded"));
+                          EventsConnection::Open(context, "recorded", kNoLimits));
   constexpr uint64_t kPageBytes = 4096;
   const std::string script = fmt::format(
       "PRAGMA page_size={}; PRAGMA max_page_count={}; PRAGMA journal_mode=OFF; "
@@ -174,9 +172,46 @@ Result<ToolResult> RunCreate(const ToolQuestion& question, ToolInput& input,
       kPageBytes, kMaxEventsFileBytes / kPageBytes, kTable);
   const int code = sqlite3_exec(connection->database(), script.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return connection->ErrorOf(code, script);
+  return DatabaseFile(*connection);
+}
+
+}  // namespace
+
+Result<SqlLimits> SqlLimitsOf(const ToolOptions& options) {
+  // An hour and what a machine may have: whoever raises a limit means it.
+  constexpr int64_t kMaxSeconds = 3600;
+  constexpr int64_t kMaxSteps = 1'000'000'000'000;
+  constexpr int64_t kMaxMemoryMib = 1 << 20;
+  constexpr int64_t kMibBytes = 1 << 20;
+  const auto within = [&](const char* name, int64_t most) -> Result<int64_t> {
+    const int64_t value = options.Integer(name);
+    if (value >= 1 && value <= most) return value;
+    return InvalidArgumentError("OPTION_INVALID",
+                                fmt::format("{} is a number from 1 to {}.", name, most))
+        .Where(name);
+  };
+  SqlLimits limits;
+  STROBE_ASSIGN_OR_RETURN(limits.steps, within("max_steps", kMaxSteps));
+  STROBE_ASSIGN_OR_RETURN(limits.seconds, within("max_seconds", kMaxSeconds));
+  STROBE_ASSIGN_OR_RETURN(const int64_t mib, within("max_memory_mib", kMaxMemoryMib));
+  limits.memory_bytes = mib * kMibBytes;
+  return limits;
+}
+
+Result<Value> AnswerSql(const EventsConnection& connection, std::string_view sql, int64_t limit) {
+  if (sql.size() > kMaxSqlBytes) {
+    return InvalidArgumentError(
+        "SQL_TOO_LONG",
+        fmt::format("The query has {} bytes; at most {} are read.", sql.size(), kMaxSqlBytes));
+  }
+  STROBE_ASSIGN_OR_RETURN(const Statement statement, Prepare(connection, sql));
+  return RowsOf(connection, statement.get(), sql, LimitOf(limit, kMaxListedRecords));
+}
+
+Result<ToolResult> DatabaseFile(const EventsConnection& connection) {
   sqlite3_int64 size = 0;
   const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(
-      sqlite3_serialize(connection->database(), "main", &size, 0), &sqlite3_free);
+      sqlite3_serialize(connection.database(), "main", &size, 0), &sqlite3_free);
   if (bytes == nullptr) {
     return ResourceExhaustedError("EVENTS_DB_TOO_LARGE", "There is no memory for the file.");
   }
@@ -186,17 +221,30 @@ Result<ToolResult> RunCreate(const ToolQuestion& question, ToolInput& input,
   return result;
 }
 
-}  // namespace
+std::vector<OptionSpec> SqlOptions() {
+  return {{.name = "query",
+           .description = "One SELECT over Events, in SQLite's SQL; none: the columns are named."},
+          {.name = "limit",
+           .type = OptionType::kInteger,
+           .default_value = "1000",
+           .description = "Most rows to answer with; 0 and less: 1000000."},
+          {.name = "max_steps",
+           .type = OptionType::kInteger,
+           .default_value = "1000000000",
+           .description = "Most steps of the database's machine."},
+          {.name = "max_seconds",
+           .type = OptionType::kInteger,
+           .default_value = "30",
+           .description = "Longest time."},
+          {.name = "max_memory_mib",
+           .type = OptionType::kInteger,
+           .default_value = "1024",
+           .description = "Most memory of the database, in MiB."}};
+}
 
 ToolDescriptor MakeQueryEventsDbTool() {
-  ToolDescriptor tool = AgentTool(
-      "query_events_db", "Events in SQL", "What does a query over the events say?",
-      {{.name = "query",
-        .description = "One SELECT over Events, in SQLite's SQL; none: the columns are named."},
-       {.name = "limit",
-        .type = OptionType::kInteger,
-        .default_value = "1000",
-        .description = "Most rows to answer with; 0 and less: 1000000."}});
+  ToolDescriptor tool = AgentTool("query_events_db", "Events in SQL",
+                                  "What does a query over the events say?", SqlOptions());
   tool.stored = false;
   tool.run = RunQuery;
   return tool;

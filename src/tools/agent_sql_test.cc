@@ -142,6 +142,50 @@ TEST_F(AgentSqlTest, OnlyReadingIsAllowed) {
   EXPECT_EQ(ErrorName(std::string(kMaxSqlBytes + 1, ' ') + "SELECT 1"), "SQL_TOO_LONG");
 }
 
+TEST_F(AgentSqlTest, LimitsNameThemselvesAndTheirOption) {
+  const auto limited = [&](const std::string& query, const std::string& option,
+                           const std::string& value) {
+    const Result<ToolResult> result =
+        Answer("query_events_db", *session_, {{"query", query}, {option, value}});
+    if (result.ok()) return std::string();
+    EXPECT_NE(result.status().hint().find(option), std::string::npos) << result.status().ToString();
+    return std::string(result.status().name());
+  };
+  const std::string endless =
+      "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT sum(x) FROM c";
+  EXPECT_EQ(limited(endless, "max_steps", "20000"), "SQL_LIMIT_STEPS");
+  EXPECT_EQ(limited(endless, "max_seconds", "1"), "SQL_LIMIT_TIME");
+  EXPECT_EQ(
+      limited("WITH RECURSIVE c(x, t) AS (SELECT 1, printf('%1000d', 1) UNION ALL SELECT x + 1, "
+              "t || x FROM c) SELECT x, t FROM c ORDER BY t",
+              "max_memory_mib", "1"),
+      "SQL_LIMIT_MEMORY");
+  EXPECT_EQ(ErrorName("SELECT 1"), "");
+  for (const char* value : {"0", "-1", "4000"}) {
+    const Result<ToolResult> result =
+        Answer("query_events_db", *session_, {{"query", "SELECT 1"}, {"max_seconds", value}});
+    EXPECT_EQ(result.ok() ? "" : result.status().name(), "OPTION_INVALID") << value;
+  }
+}
+
+TEST_F(AgentSqlTest, SearchesAreSqlitesButForLongOnes) {
+  EXPECT_EQ(Rows("SELECT instr('añb', 'b'), instr('abc', 'x'), instr('abc', '')"), "3|0|1");
+  EXPECT_EQ(Rows("SELECT replace('aXbX', 'X', '--'), replace('ab', '', 'x')"), "a--b--|ab");
+  EXPECT_EQ(Rows("SELECT trim('  a '), ltrim('xxya', 'xy'), rtrim('añññ', 'ñ')"), "a|a|a");
+  EXPECT_EQ(Rows("SELECT instr(NULL, 'a') IS NULL, replace('a', NULL, '') IS NULL"), "1|1");
+  EXPECT_EQ(ErrorName("SELECT instr(printf('%5000d', 1), printf('%300d', 1))"), "SQL_INVALID");
+  EXPECT_EQ(ErrorName("SELECT name FROM Events WHERE name LIKE printf('%%%300d', 1)"),
+            "SQL_INVALID");
+}
+
+TEST_F(AgentSqlTest, NothingIsMadeOutOfNothing) {
+  for (const char* query :
+       {"SELECT randomblob(1000)", "SELECT zeroblob(1000)", "SELECT random()"}) {
+    EXPECT_EQ(ErrorName(query), "SQL_NOT_READ_ONLY") << query;
+  }
+  EXPECT_EQ(ErrorName("SELECT printf('%2000000d', 1)"), "SQL_INVALID");
+}
+
 TEST_F(AgentSqlTest, ACancelledQuestionStops) {
   CancelSource source;
   source.Cancel();

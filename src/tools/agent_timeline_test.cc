@@ -210,7 +210,8 @@ TEST_F(AgentTimelineTest, MissingModulesAreSaidAndNoCleanBill) {
   EXPECT_EQ(NumberAt(modules, "count"), 0);
   EXPECT_EQ(TextAt(modules, "code"), "NO_HLO_PROTO_IN_PROFILE");
   for (const char* detector : {"detect_layout_mismatch_copies", "detect_unfused_reshapes",
-                               "detect_unfused_updates", "detect_unnecessary_convert_reduce"}) {
+                               "detect_unfused_updates", "detect_unnecessary_convert_reduce",
+                               "detect_unnecessary_convert_dynamic_scale"}) {
     const Value document = Document(detector);
     EXPECT_EQ(TextAt(document, "detection_state"), "NOT_EVALUATED") << detector;
     EXPECT_FALSE(document.Find("bottlenecks_found")->bool_value());

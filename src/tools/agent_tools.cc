@@ -11,6 +11,7 @@
 #include "src/tools/agent_hlo_query.h"
 #include "src/tools/agent_kernels.h"
 #include "src/tools/agent_llo.h"
+#include "src/tools/agent_llo_events.h"
 #include "src/tools/agent_memory.h"
 #include "src/tools/agent_modules.h"
 #include "src/tools/agent_neighborhood.h"
@@ -51,6 +52,8 @@ void AddAgentTools(std::vector<ToolDescriptor>* tools) {
   tools->push_back(MakeGetLloAnalysisTool());
   tools->push_back(MakeGetLloDebugStringTool());
   tools->push_back(MakeGetLloStaticAnalysisTool());
+  tools->push_back(MakeLloQueryTool());
+  tools->push_back(MakeLloLoadTool());
   tools->push_back(MakeListXplaneEventsTool());
   tools->push_back(MakeAggregateXplaneEventsTool());
   tools->push_back(MakeInspectCaptureTool());
@@ -65,6 +68,7 @@ void AddAgentTools(std::vector<ToolDescriptor>* tools) {
   tools->push_back(MakeDetectUnfusedReshapesTool());
   tools->push_back(MakeDetectUnfusedUpdatesTool());
   tools->push_back(MakeDetectUnnecessaryConvertReduceTool());
+  tools->push_back(MakeDetectUnnecessaryConvertDynamicScaleTool());
 }
 
 bool IsAgentTool(std::string_view id) {

@@ -213,6 +213,7 @@ OpMetricsDb GroupByFrameworkOp(const OpMetricsDb& device) {
 ToolDescriptor MakeFrameworkOpStatsTool() {
   ToolDescriptor tool;
   tool.id = "framework_op_stats";
+  tool.version = 2;
   tool.aliases = {"tensorflow_stats"};
   tool.title = "Framework op stats";
   tool.question = "Which operations of the model take the time, on devices and on the host?";

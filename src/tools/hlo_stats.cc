@@ -186,6 +186,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 ToolDescriptor MakeHloStatsTool() {
   ToolDescriptor tool;
   tool.id = "hlo_stats";
+  tool.version = 2;
   tool.aliases = {"hlo_op_stats"};
   tool.title = "HLO op stats";
   tool.question = "Which compiled operations take the time, and what bounds each?";

@@ -41,8 +41,12 @@ enum class Kind : uint8_t {
   kReadDone,
   kExecute,
   kLaunch,
+  kTensor,  // lays a tensor out for the device or back, or copies it from there
   kCallbacks
 };
+
+// Of one request or batch; models have some ten inputs and outputs.
+constexpr size_t kMaxTensorLines = 1000;
 
 struct KindName {
   std::string_view name;
@@ -80,6 +84,9 @@ constexpr KindName kKindNames[] = {
     {"tpu::System::Execute", Kind::kExecute},
     {"DoEnqueueProgram", Kind::kLaunch},
     {"DoEnqueueContinuationProgram", Kind::kLaunch},
+    {"Linearize", Kind::kTensor},
+    {"Delinearize", Kind::kTensor},
+    {"TransferBufferFromDevice-FastPath", Kind::kTensor},
     {"CompleteCallbacks", Kind::kCallbacks},
 };
 
@@ -155,6 +162,7 @@ class HostReader {
       AddDeviceWork();
       AddDelays();
       ShareOut();
+      AddTensors();
     }
     ReadParameters();
     return Finish();
@@ -566,6 +574,49 @@ class HostReader {
     }
     if (schedule && concat) {
       open->spans.push_back(SpanBetween(EventType::kHostBatchFormation, *schedule, *concat));
+    }
+  }
+
+  // The tensors of a group belong to its request, of a group that is a batch to the batch. One that
+  // does not say its shapes and layout leaves the whole group without a pattern.
+  void AddTensors() {
+    struct Tensors {
+      std::vector<std::string> lines;
+      int64_t time_ps = 0;
+      bool known = true;
+    };
+    std::map<int64_t, Tensors> by_group;
+    ForKind(Kind::kTensor, [&](const HostEvent& event) {
+      if (!requests_.contains(event.group) && !batches_.contains(event.group)) return;
+      Tensors& tensors = by_group[event.group];
+      const std::vector<Stat> stats = StatsOf(event);
+      const Stat* shapes = FindStat(stats, "tensor_shapes");
+      const Stat* layout = FindStat(stats, "tensor_layout");
+      tensors.time_ps += event.end_ps - event.begin_ps;
+      tensors.known &= shapes != nullptr && layout != nullptr;
+      if (!tensors.known || tensors.lines.size() >= kMaxTensorLines) return;
+      const LineColumns& line = prepared_.file().Line(plane_, event.line);
+      const std::string_view name = planes()[plane_].event_metadata[line.name[event.event]].name;
+      tensors.lines.push_back(std::string(name) + " " + TextOf(*shapes) + " " + TextOf(*layout));
+    });
+    std::map<std::string, int32_t> known;
+    for (auto& [group, tensors] : by_group) {
+      if (!tensors.known) continue;
+      std::ranges::sort(tensors.lines);
+      std::string pattern;
+      for (const std::string& line : tensors.lines) pattern += (pattern.empty() ? "" : "\n") + line;
+      const auto [index, is_new] =
+          known.try_emplace(pattern, static_cast<int32_t>(result_.tensor_patterns.size()));
+      if (is_new) result_.tensor_patterns.push_back(std::move(pattern));
+      const auto set = [&, at = index->second](auto* one) {
+        one->tensor_pattern = at;
+        one->tensor_ps = tensors.time_ps;
+      };
+      if (const auto request = requests_.find(group); request != requests_.end()) {
+        set(&request->second.request);
+      } else {
+        set(&batches_[group].batch);
+      }
     }
   }
 

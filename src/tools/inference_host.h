@@ -15,7 +15,8 @@
 namespace strobe::tools {
 
 struct HostInference {
-  std::vector<std::string> models;  // InferenceRequest::model indexes it
+  std::vector<std::string> models;           // InferenceRequest::model indexes it
+  std::vector<std::string> tensor_patterns;  // InferenceRequest::tensor_pattern indexes it
   std::vector<InferenceRequest> requests;
   std::vector<InferenceBatch> batches;
   std::map<std::string, BatchingParameters> parameters;  // by model

@@ -243,6 +243,36 @@ Table MakeBatchTable(const ToolInput& input, const InferenceStats& stats,
   return table;
 }
 
+// XProf computes the same and shows none of it; its page knows the columns id, tensor_pattern,
+// count and percentile, the last with all percentiles in one text.
+Table MakeTensorTable(const ModelInference& model) {
+  constexpr std::pair<double, const char*> kPercentiles[] = {
+      {50, "p50"}, {75, "p75"}, {90, "p90"}, {95, "p95"}, {99, "p99"}, {99.9, "p99_9"}};
+  Table table("tensor_patterns", "Tensors of " + model.name);
+  table.AddColumn({.id = "id", .label = "ID"});
+  table.AddColumn(TextColumn("tensor_pattern", "Tensor pattern",
+                             "Event, shapes and layout of each tensor that was moved."));
+  table.AddColumn({.id = "count",
+                   .label = "Number of occurrences",
+                   .unit = "count",
+                   .description = "Requests with these tensors; with batches, batches."});
+  for (const auto& [percentile, id] : kPercentiles) {
+    table.AddColumn(NumberColumn(std::string(id) + "_ms",
+                                 "Time of " + FixedDigits(percentile, 1) + " %", "ms",
+                                 "Laying out and copying, of that share of them at most."));
+  }
+  for (size_t i = 0; i < model.tensor_patterns.size(); ++i) {
+    const TensorPattern& pattern = model.tensor_patterns[i];
+    std::vector<Cell> row = {Cell(static_cast<uint64_t>(i)), Cell(pattern.pattern),
+                             Cell(static_cast<uint64_t>(pattern.times_ps.size()))};
+    for (const auto& [percentile, id] : kPercentiles) {
+      row.emplace_back(Milliseconds(pattern.PercentilePs(percentile)));
+    }
+    table.AddRow(std::move(row));
+  }
+  return table;
+}
+
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
   STROBE_ASSIGN_OR_RETURN(const InferenceStats stats,
                           MakeInferenceStats(input, question.hosts, cancel));
@@ -251,16 +281,19 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   result.shape = ToolResult::Shape::kTables;
   Table models("models", "Models");
   models.SetProperty("hasBatching", batching ? "true" : "false");
-  models.SetProperty("hasTensorPattern", "false");
+  const bool tensors = stats.HasTensorPatterns() && !question.as_xprof;
+  models.SetProperty("hasTensorPattern", tensors ? "true" : "false");
   models.AddColumn(TextColumn("model_name", "Model Name"));
   for (const ModelInference& model : stats.models) models.AddRow({Cell(model.name)});
   result.tables.push_back(std::move(models));
   for (const ModelInference& model : stats.models) {
     result.tables.push_back(
         MakeRequestTable(input, model, batching, question.options.Text("request_column")));
-    if (!batching) continue;
-    result.tables.push_back(
-        MakeBatchTable(input, stats, model, question.options.Text("batch_column")));
+    if (batching) {
+      result.tables.push_back(
+          MakeBatchTable(input, stats, model, question.options.Text("batch_column")));
+    }
+    if (tensors) result.tables.push_back(MakeTensorTable(model));
   }
   if (!stats.HasRequests()) {
     result.notices.push_back(
@@ -276,6 +309,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 ToolDescriptor MakeInferenceProfileTool() {
   ToolDescriptor tool;
   tool.id = "inference_profile";
+  tool.version = 2;
   tool.title = "Inference profile";
   tool.question = "How long do requests take, and where does their time go?";
   tool.options = {{.name = "request_column",

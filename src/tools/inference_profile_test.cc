@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/tools/event_time_fraction.h"
+#include "src/tools/inference_stats.h"
 #include "src/tools/overview_analysis.h"
 #include "src/tools/session_input.h"
 #include "src/tools/step_tools_input_for_test.h"
@@ -191,6 +192,59 @@ TEST(EventTimeFraction, HostsThatStandOut) {
       FindStragglers({{"a", 10}, {"b", 10.2}, {"c", 9.8}, {"d", 10.1}, {"e", 40}});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].host, "e");
+}
+
+// Each request lays its input out in 1 ms and gets its output in `copy_ms`.
+struct Moved {
+  std::string model;
+  std::string shapes;
+  int64_t copy_ms;
+  bool layout = true;
+};
+
+std::string MovingServer(const std::vector<Moved>& requests) {
+  XSpaceBuilder space;
+  PlaneBuilder& host = space.AddPlane("/host:CPU", 5);
+  LineBuilder& line = host.AddLine(1, "server", 0);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const int64_t at = static_cast<int64_t>(i) * 100 * kMs;
+    line.AddEvent(host.AddEventMetadata("ServingModelRun"), at, 50 * kMs)
+        .AddStat(host.StatId("_r"), int64_t{1})
+        .AddStat(host.StatId("step_num"), static_cast<int64_t>(i))
+        .AddStat(host.StatId("model_id"), requests[i].model);
+    line.AddEvent(host.AddEventMetadata("TransferBufferFromDevice-FastPath"), at + 20 * kMs,
+                  requests[i].copy_ms * kMs)
+        .AddStat(host.StatId("tensor_shapes"), requests[i].shapes)
+        .AddStat(host.StatId("tensor_layout"), "{0}");
+    xplane::StatSink& linearize = line.AddEvent(host.AddEventMetadata("Linearize"), at + kMs, kMs);
+    linearize.AddStat(host.StatId("tensor_shapes"), "f32[8]");
+    if (requests[i].layout) linearize.AddStat(host.StatId("tensor_layout"), "{0}");
+  }
+  return space.Serialize();
+}
+
+TEST(InferenceProfile, CountsTheTensorsThatRequestsMove) {
+  std::vector<Moved> requests;
+  for (int64_t i = 0; i < 20; ++i) requests.push_back({"m:1", "bf16[4]", i + 1});
+  requests.push_back({"m:1", "bf16[4,4]", 2});
+  requests.push_back({"m:1", "bf16[4]", 9, /*layout=*/false});
+  requests.push_back({"n:1", "bf16[4]", 5});
+  MadeSession session({MovingServer(requests)});
+  const Result<InferenceStats> stats =
+      MakeInferenceStats(session.input(), std::vector<size_t>{0}, CancelToken());
+  ASSERT_TRUE(stats.ok()) << stats.status().ToString();
+  ASSERT_EQ(stats->models.size(), 2U);
+  const std::vector<TensorPattern>& patterns = stats->models[0].tensor_patterns;
+  ASSERT_EQ(patterns.size(), 2U);
+  EXPECT_EQ(patterns[0].pattern,
+            "Linearize f32[8] {0}\nTransferBufferFromDevice-FastPath bf16[4] {0}");
+  ASSERT_EQ(patterns[0].times_ps.size(), 20U);
+  // Copies of 1 to 20 ms, each with 1 ms of laying out: the 11th, 16th and 20th of 20.
+  EXPECT_EQ(patterns[0].PercentilePs(50), 12 * kMs);
+  EXPECT_EQ(patterns[0].PercentilePs(75), 17 * kMs);
+  EXPECT_EQ(patterns[0].PercentilePs(99.9), 21 * kMs);
+  EXPECT_EQ(patterns[1].times_ps, std::vector<int64_t>{3 * kMs});
+  ASSERT_EQ(stats->models[1].tensor_patterns.size(), 1U);
 }
 
 }  // namespace

@@ -144,13 +144,20 @@ class ModelTable {
     }
   }
   void Add(HostInference host) {
+    const auto add_tensors = [&](const auto& one, ModelInference* model) {
+      if (one.tensor_pattern < 0) return;
+      const std::string& pattern = host.tensor_patterns[static_cast<size_t>(one.tensor_pattern)];
+      patterns_[model->name][pattern].push_back(one.tensor_ps);
+    };
     for (InferenceRequest& request : host.requests) {
       if (ModelInference* model = Find(host, request.model)) {
+        add_tensors(request, model);
         model->requests.push_back(std::move(request));
       }
     }
     for (InferenceBatch& batch : host.batches) {
       if (ModelInference* model = Find(host, batch.model)) {
+        add_tensors(batch, model);
         model->batches.push_back(std::move(batch));
       }
     }
@@ -159,12 +166,22 @@ class ModelTable {
     std::vector<ModelInference> models;
     for (auto& [name, model] : models_) {
       Finish(&model);
+      AddPatterns(&model);
       models.push_back(std::move(model));
     }
     return models;
   }
 
  private:
+  void AddPatterns(ModelInference* model) {
+    for (auto& [pattern, times_ps] : patterns_[model->name]) {
+      std::ranges::sort(times_ps);
+      model->tensor_patterns.push_back({.pattern = pattern, .times_ps = std::move(times_ps)});
+    }
+    std::ranges::stable_sort(model->tensor_patterns, std::greater(),
+                             [](const TensorPattern& one) { return one.times_ps.size(); });
+  }
+
   ModelInference* Find(const HostInference& host, int32_t index) {
     if (!named_) return &models_["ALL"];
     if (index < 0 || static_cast<size_t>(index) >= host.models.size()) return nullptr;
@@ -173,6 +190,7 @@ class ModelTable {
 
   bool named_ = false;
   std::map<std::string, ModelInference> models_;
+  std::map<std::string, std::map<std::string, std::vector<int64_t>>> patterns_;  // by model
 };
 
 }  // namespace
@@ -180,6 +198,17 @@ class ModelTable {
 double InferenceBatch::Efficiency() const {
   return analysis::SafeDivide(static_cast<double>(size_after_padding - padding),
                               static_cast<double>(size_after_padding));
+}
+
+int64_t TensorPattern::PercentilePs(double percentile) const {
+  if (times_ps.empty()) return 0;
+  const auto index = static_cast<size_t>(percentile / 100 * static_cast<double>(times_ps.size()));
+  return times_ps[std::min(index, times_ps.size() - 1)];
+}
+
+bool InferenceStats::HasTensorPatterns() const {
+  return std::ranges::any_of(
+      models, [](const ModelInference& model) { return !model.tensor_patterns.empty(); });
 }
 
 bool InferenceStats::HasRequests() const {

@@ -40,6 +40,8 @@ struct InferenceRequest {
   int64_t runtime_ps = 0;
   int64_t postprocessing_ps = 0;
   int64_t idle_ps = 0;
+  int32_t tensor_pattern = -1;   // of its host; -1: none is known
+  int64_t tensor_ps = 0;         // time spent on laying its tensors out and copying them
   std::vector<int64_t> batches;  // sorted
   int64_t latency_ps() const { return end_ps - start_ps; }
 };
@@ -54,6 +56,8 @@ struct InferenceBatch {
   int64_t padding = 0;
   int64_t size_after_padding = 0;
   int64_t device_ps = 0;
+  int32_t tensor_pattern = -1;
+  int64_t tensor_ps = 0;
   std::vector<int64_t> requests;  // sorted
   int64_t latency_ps() const { return end_ps - start_ps; }
   double Efficiency() const;
@@ -75,6 +79,15 @@ struct BatchingParameters {
   std::string allowed_batch_sizes;
 };
 
+// Which tensors a request or batch moved between host and device: for each event that laid out or
+// copied one, its name, shapes and layout.
+struct TensorPattern {
+  std::string pattern;            // lines, sorted
+  std::vector<int64_t> times_ps;  // of each request or batch that had it, shortest first
+  // The time below which that share (in percent) of them stays, as XProf picks it.
+  int64_t PercentilePs(double percentile) const;
+};
+
 struct ModelInference {
   std::string name;
   std::vector<InferenceRequest> requests;  // shortest first
@@ -86,6 +99,8 @@ struct ModelInference {
   InferenceRequest average_request;  // whole picoseconds
   InferenceBatch average_batch;
   std::vector<BatchSizeTotals> by_batch_size;
+  // Most often first. With batches theirs alone: those of requests stand in their batch.
+  std::vector<TensorPattern> tensor_patterns;
 };
 
 struct InferenceStats {
@@ -93,6 +108,7 @@ struct InferenceStats {
   std::map<std::string, BatchingParameters> parameters;
   bool HasRequests() const;
   bool HasBatches() const;
+  bool HasTensorPatterns() const;
 };
 
 // Of the hosts given (indices into input.hosts()).

@@ -188,37 +188,6 @@ Level JudgeLevel(double percent) {
   return percent >= kModerate ? Level::kModerate : Level::kNo;
 }
 
-Bottleneck JudgeTpuSteps(const std::vector<TpuStepDetails>& steps) {
-  double step = 0, input = 0, output = 0, scv0 = 0, reduce = 0, sync = 0, idle = 0;
-  for (const TpuStepDetails& details : steps) {
-    step += details.StepMs();
-    input += details.InfeedMs();
-    output += details.tc_outfeed_ms;
-    scv0 += details.scv0_compute_ms;
-    reduce += details.all_reduce_compute_ms;
-    sync += details.all_reduce_sync_ms;
-    idle += details.tc_idle_ms;
-  }
-  Bottleneck judged;
-  if (step == 0) return judged;
-  judged.measured = true;
-  judged.input_percent = 100.0 * input / step;
-  judged.output_percent = 100.0 * output / step;
-  judged.idle_percent = 100.0 * idle / step;
-  judged.scv0_percent = 100.0 * scv0 / step;
-  judged.all_reduce_compute_percent = 100.0 * reduce / step;
-  judged.all_reduce_sync_percent = 100.0 * sync / step;
-  judged.compute_percent =
-      std::max(0.0, 100.0 - judged.input_percent - judged.output_percent - judged.idle_percent);
-  judged.input = JudgeInput(judged.input_percent, 0);
-  judged.output = JudgeOutput(judged.output_percent);
-  judged.idle = judged.idle_percent >= kIdleTold;
-  judged.all_reduce =
-      judged.all_reduce_compute_percent + judged.all_reduce_sync_percent - judged.input_percent >=
-      kAllReduceTold;
-  return judged;
-}
-
 }  // namespace
 
 StepSummary Summarize(const std::vector<double>& values) {
@@ -281,6 +250,37 @@ InputPipelineAnalysis AnalyzeInputPipeline(const OpStats& stats, std::span<const
   analysis.bottleneck = analysis.is_tpu ? JudgeTpuSteps(analysis.tpu_steps)
                                         : JudgeGenericSteps(analysis.generic_steps);
   return analysis;
+}
+
+Bottleneck JudgeTpuSteps(const std::vector<TpuStepDetails>& steps) {
+  double step = 0, input = 0, output = 0, scv0 = 0, reduce = 0, sync = 0, idle = 0;
+  for (const TpuStepDetails& details : steps) {
+    step += details.StepMs();
+    input += details.InfeedMs();
+    output += details.tc_outfeed_ms;
+    scv0 += details.scv0_compute_ms;
+    reduce += details.all_reduce_compute_ms;
+    sync += details.all_reduce_sync_ms;
+    idle += details.tc_idle_ms;
+  }
+  Bottleneck judged;
+  if (step == 0) return judged;
+  judged.measured = true;
+  judged.input_percent = 100.0 * input / step;
+  judged.output_percent = 100.0 * output / step;
+  judged.idle_percent = 100.0 * idle / step;
+  judged.scv0_percent = 100.0 * scv0 / step;
+  judged.all_reduce_compute_percent = 100.0 * reduce / step;
+  judged.all_reduce_sync_percent = 100.0 * sync / step;
+  judged.compute_percent =
+      std::max(0.0, 100.0 - judged.input_percent - judged.output_percent - judged.idle_percent);
+  judged.input = JudgeInput(judged.input_percent, 0);
+  judged.output = JudgeOutput(judged.output_percent);
+  judged.idle = judged.idle_percent >= kIdleTold;
+  judged.all_reduce =
+      judged.all_reduce_compute_percent + judged.all_reduce_sync_percent - judged.input_percent >=
+      kAllReduceTold;
+  return judged;
 }
 
 Bottleneck JudgeGenericSteps(const std::vector<GenericStep>& steps) {

@@ -132,5 +132,6 @@ InputPipelineAnalysis AnalyzeInputPipeline(const analysis::OpStats& stats,
 
 // The generic judgement, which XProf's overview also makes of a TPU's steps (it then knows none).
 Bottleneck JudgeGenericSteps(const std::vector<GenericStep>& steps);
+Bottleneck JudgeTpuSteps(const std::vector<analysis::TpuStepDetails>& steps);
 
 }  // namespace strobe::tools

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "src/tools/host_input.h"
 #include "src/tools/input_pipeline_analysis.h"
 #include "src/tools/step_tables.h"
 #include "src/tools/step_texts.h"
@@ -85,11 +86,71 @@ Table MakeAdviceTable(const ToolQuestion& question) {
   return table;
 }
 
+Table MakeHostInputTable(const HostInput& waiting) {
+  Table table("host_input", "Input on the host, by step");
+  table.AddColumn(NumberColumn("step", "Step", "", "As the program numbers it."));
+  table.AddColumn(NumberColumn("stepTimeMs", "Step time", "ms", "Of the host's own annotation."));
+  table.AddColumn(NumberColumn("inputMs", "In input functions", "ms",
+                               "Time of the step's thread inside functions that bring input."));
+  table.AddColumn(NumberColumn("waitedMs", "Devices waited", "ms",
+                               "The part of it in which no device worked."));
+  table.AddColumn(NumberColumn("waitedPercent", "Devices waited, of the step", "percent",
+                               "That part over the step time."));
+  for (const HostInputStep& step : waiting.steps) {
+    constexpr double kPicosPerMilli = 1e9;
+    RowSubject subject;
+    subject.step = step.number;
+    table.AddRow({Cell(static_cast<double>(step.number)),
+                  Cell(static_cast<double>(step.duration_ps) / kPicosPerMilli),
+                  Cell(static_cast<double>(step.input_ps) / kPicosPerMilli),
+                  Cell(static_cast<double>(step.waited_ps) / kPicosPerMilli),
+                  Cell(100.0 * analysis::SafeDivide(static_cast<double>(step.waited_ps),
+                                                    static_cast<double>(step.duration_ps)))},
+                 std::move(subject));
+  }
+  return table;
+}
+
+Table MakeInputFunctionTable(const HostInput& waiting) {
+  Table table("host_input_functions", "Functions that brought input");
+  table.AddColumn(TextColumn("name", "Function"));
+  table.AddColumn(NumberColumn("count", "Calls", "count", "Inside steps."));
+  table.AddColumn(NumberColumn("totalMs", "Total time", "ms",
+                               "Of all calls; calls inside others "
+                               "count in both."));
+  for (const HostInputEvents& events : waiting.events) {
+    RowSubject subject;
+    subject.op_name = events.name;
+    table.AddRow(
+        {Cell(events.name), Cell(events.count), Cell(static_cast<double>(events.total_ps) / 1e9)},
+        std::move(subject));
+  }
+  return table;
+}
+
+// What the host did for input, or what would make it known.
+void AddHostInputTables(const HostInput& waiting, ToolResult* result) {
+  if (waiting.any()) {
+    result->tables.push_back(MakeHostInputTable(waiting));
+    result->tables.push_back(MakeInputFunctionTable(waiting));
+    return;
+  }
+  result->notices.push_back(
+      {Notice::Severity::kInfo, "NO_INPUT_EVENTS",
+       "Nothing that the steps' threads did is called like an input function, so that time spent "
+       "on input on the host cannot be told from other time.",
+       "Put jax.profiler.TraceAnnotation(\"load_batch\") around it, or name it with input_events, "
+       "a regular expression."});
+}
+
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
   STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const OpStats> stats,
                           input.CombinedOpStats(question.hosts, cancel));
   const std::span<const analysis::Step> steps = VisibleSteps(*stats, question);
-  const InputPipelineAnalysis analysis = AnalyzeInputPipeline(*stats, steps);
+  HostInput waiting;
+  STROBE_ASSIGN_OR_RETURN(const InputPipelineAnalysis analysis,
+                          AnalyzeSteps(question, input, *stats, steps, cancel,
+                                       question.options.Text("input_events"), &waiting));
   ToolResult result;
   result.shape = ToolResult::Shape::kTables;
   result.tables.push_back(MakeLongestInfeedTable(analysis, *stats));
@@ -100,6 +161,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   if (question.as_xprof) diagnostics.warnings = StepWarnings(stats->steps, steps.size());
   result.tables.push_back(MakeDiagnosticsTable(diagnostics));
   result.notices = StepNotices(*stats, question);
+  if (!question.as_xprof && !waiting.steps.empty()) AddHostInputTables(waiting, &result);
   AddHostNotices(*stats, &result);
   return result;
 }
@@ -114,6 +176,10 @@ ToolDescriptor MakeInputPipelineAnalyzerTool() {
   tool.question = "Does the program wait for its input, and what makes the input slow?";
   tool.scope = HostScope::kSelection;
   tool.offers_all_hosts = true;
+  tool.version = 2;
+  tool.options = {{.name = "input_events",
+                   .description = "Regular expression for names of host events that bring input; "
+                                  "none: load_batch, next_batch, tokenize and the like."}};
   tool.run = Run;
   return tool;
 }

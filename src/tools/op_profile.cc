@@ -72,6 +72,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 ToolDescriptor MakeOpProfileTool() {
   ToolDescriptor tool;
   tool.id = "op_profile";
+  tool.version = 2;
   tool.aliases = {"hlo_op_profile"};
   tool.title = "Op profile";
   tool.question = "Where does the time of the devices go, from program to instruction?";

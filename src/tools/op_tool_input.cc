@@ -1,5 +1,7 @@
 #include "src/tools/op_tool_input.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace strobe::tools {
@@ -8,6 +10,43 @@ using analysis::HardwareType;
 using analysis::OpMetrics;
 using analysis::OpMetricsDb;
 using analysis::OpStats;
+
+namespace {
+
+// Flops a second over the peak, of the time in which devices worked.
+double ShareOfPeak(double flops, const OpStats& stats) {
+  constexpr double kPicosPerSecond = 1e12;
+  constexpr double kTera = 1e12;
+  const double seconds = static_cast<double>(stats.device_ops.total_op_time_ps) / kPicosPerSecond;
+  return analysis::SafeDivide(flops, seconds * stats.perf.peak_tera_flops_per_second * kTera);
+}
+
+// Whoever knows XProf's figure of the same profile sees why ours is another.
+void NoteCostsBeyondXprof(const OpStats& stats, std::vector<Notice>* notices) {
+  double all_flops = 0;
+  double their_flops = 0;
+  int64_t time_ps = 0;
+  for (const OpMetrics& op : stats.device_ops.ops) {
+    all_flops += op.flops;
+    if (!op.reference_lacks_cost) their_flops += op.flops;
+    if (op.reference_lacks_cost && op.flops > 0) time_ps += op.self_time_ps;
+  }
+  if (all_flops <= their_flops) return;
+  const double time_share = analysis::SafeDivide(
+      static_cast<double>(time_ps), static_cast<double>(stats.device_ops.total_op_time_ps));
+  notices->push_back(
+      {Notice::Severity::kInfo, "COSTS_BEYOND_XPROF",
+       fmt::format(
+           "The devices reach {:.1f} % of their peak flop rate while they work. XProf shows "
+           "{:.2f} %: it counts nothing for programs with a library call whose "
+           "configuration it does not know, and ops of such programs take {:.1f} % of the "
+           "time.",
+           100 * ShareOfPeak(all_flops, stats), 100 * ShareOfPeak(their_flops, stats),
+           100 * time_share),
+       "XProf's numbers: as_xprof=true, or --as-xprof on the command line."});
+}
+
+}  // namespace
 
 Result<OpToolInput> ReadOpToolInput(const ToolQuestion& question, ToolInput& input,
                                     const CancelToken& cancel) {
@@ -21,6 +60,7 @@ Result<OpToolInput> ReadOpToolInput(const ToolQuestion& question, ToolInput& inp
                            "Host " + asked.name + " could not be read and is left out.",
                            "Capture it again, or choose the other hosts only."});
   }
+  if (!question.as_xprof) NoteCostsBeyondXprof(*ops.stats, &ops.notices);
   if (question.as_xprof &&
       std::ranges::any_of(ops.stats->device_ops.ops, &OpMetrics::reference_lacks_cost)) {
     auto copy = std::make_shared<OpMetricsDb>(ops.stats->device_ops);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "src/tools/host_input.h"
 #include "src/tools/inference_stats.h"
 #include "src/tools/input_pipeline_analysis.h"
 #include "src/tools/op_tool_input.h"
@@ -274,7 +275,9 @@ Table MakeOverviewDiagnostics(const OpStats& stats, const ToolQuestion& question
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
   STROBE_ASSIGN_OR_RETURN(const OpToolInput ops, ReadOpToolInput(question, input, cancel));
   const OpStats& stats = *ops.stats;
-  const InputPipelineAnalysis steps = AnalyzeInputPipeline(stats, VisibleSteps(stats, question));
+  STROBE_ASSIGN_OR_RETURN(
+      const InputPipelineAnalysis steps,
+      AnalyzeSteps(question, input, stats, VisibleSteps(stats, question), cancel));
   InferenceStats inference;
   if (!stats.run.is_training) {
     std::vector<size_t> readable;
@@ -304,6 +307,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 ToolDescriptor MakeOverviewPageTool() {
   ToolDescriptor tool;
   tool.id = "overview_page";
+  tool.version = 2;
   tool.title = "Overview";
   tool.question = "How well does the program use the machine, and what should be looked at first?";
   tool.scope = HostScope::kAllHosts;

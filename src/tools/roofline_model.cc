@@ -318,6 +318,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 ToolDescriptor MakeRooflineModelTool() {
   ToolDescriptor tool;
   tool.id = "roofline_model";
+  tool.version = 2;
   tool.title = "Roofline model";
   tool.question = "How close do the program and its operations come to the device's limits?";
   tool.options = {{.name = "apply_time_scale_multiplier",

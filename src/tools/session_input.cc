@@ -214,8 +214,9 @@ uint64_t SessionInput::PreparedBytesLocked() const {
 }
 
 uint64_t SessionInput::resident_bytes() const {
+  const uint64_t module_bytes = parts_.modules->resident_bytes();
   const std::lock_guard lock(mutex_);
-  uint64_t bytes = PreparedBytesLocked();
+  uint64_t bytes = module_bytes + PreparedBytesLocked();
   for (const auto& slot : stats_) bytes += slot.value ? slot.bytes : 0;
   for (const Combination& known : combined_) bytes += known.slot->value ? known.slot->bytes : 0;
   return bytes;
@@ -234,6 +235,7 @@ void SessionInput::BoundPrepared(size_t host) {
 }
 
 void SessionInput::DropComputed() {
+  parts_.modules->DropDecoded();
   std::vector<std::shared_ptr<const void>> dropped;  // freed after the lock
   const std::lock_guard lock(mutex_);
   const auto drop = [&dropped](auto& slot) {

@@ -8,6 +8,7 @@
 
 #include "src/analysis/op_totals.h"
 #include "src/tools/event_time_fraction.h"
+#include "src/tools/host_input.h"
 #include "src/tools/input_pipeline_analysis.h"
 #include "src/tools/overview_analysis.h"
 #include "src/tools/pod_viewer.h"
@@ -198,7 +199,11 @@ Result<SuggestionSignals> ReadSignals(const ToolQuestion& question, ToolInput& i
   STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const OpStats> stats,
                           input.CombinedOpStats(hosts, cancel));
   const std::span<const Step> all = VisibleSteps(*stats, question);
-  AddStepSignals(*stats, AnalyzeInputPipeline(*stats, all), all, &signals);
+  ToolQuestion here = question;
+  here.hosts.assign(hosts.begin(), hosts.end());
+  STROBE_ASSIGN_OR_RETURN(const InputPipelineAnalysis steps,
+                          AnalyzeSteps(here, input, *stats, all, cancel));
+  AddStepSignals(*stats, steps, all, &signals);
   const std::optional<HardwareUse> use = HardwareUseOf(*stats, stats->device_ops);
   signals.mxu_percent = stats->counters.matrix_unit_utilization_percent;
   signals.hbm_percent = stats->counters.hbm_utilization_percent;
@@ -278,6 +283,7 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
 ToolDescriptor MakeSmartSuggestionTool() {
   ToolDescriptor tool;
   tool.id = "smart_suggestion";
+  tool.version = 2;
   tool.title = "Suggestions";
   tool.question = "What probably limits the program, and what should be tried?";
   tool.scope = HostScope::kAllHosts;

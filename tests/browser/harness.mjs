@@ -108,23 +108,25 @@ export async function startLiveJob() {
   return { target: found[1], stop: () => stopChild(child) };
 }
 
-export async function startBrowser() {
+// With `alone`, no host but this one exists for the browser, and pages are opened with open(url, { watched: false }): their requests are not
+// looked at one by one, so that the browser may keep compiled scripts between pages.
+export async function startBrowser({ alone = false } = {}) {
   const profile = temporaryDirectory();
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.STROBE_CHROMIUM ?? '/usr/bin/chromium',
-    args: CHROMIUM_ARGUMENTS,
+    args: alone ? [...CHROMIUM_ARGUMENTS, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] : CHROMIUM_ARGUMENTS,
     headless: true,
   });
   return {
     // A page whose console errors, page errors and requests to other origins are collected; foreign requests never leave.
-    async open(url, { width = 1280, height = 800, colorScheme = 'light', address = '/' } = {}) {
+    async open(url, { width = 1280, height = 800, colorScheme = 'light', address = '/', watched = true, prepare = null } = {}) {
       const page = await context.newPage();
       await page.setViewportSize({ width, height });
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       page.foreignRequests = [];
       page.pageErrors = [];
       const origin = new URL(url).origin;
-      await page.route('**/*', (route) => {
+      if (watched) await page.route('**/*', (route) => {
         const target = route.request().url();
         if (target.startsWith(origin) || target.startsWith('data:') || target.startsWith('blob:')) return route.continue();
         page.foreignRequests.push(target);
@@ -134,6 +136,7 @@ export async function startBrowser() {
       page.on('console', (message) => {
         if (message.type() === 'error') page.pageErrors.push(message.text());
       });
+      if (prepare) prepare(page);
       await page.goto(url + address);
       return page;
     },

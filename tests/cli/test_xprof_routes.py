@@ -1,9 +1,11 @@
 """XProf's own routes over HTTP, against answers that XProf 2.24.2 gave for the same sessions."""
 
 import csv
+import glob
 import gzip
 import json
 import os
+import shutil
 import urllib.parse
 
 import pytest
@@ -116,3 +118,27 @@ def test_session_path_does_not_leave_the_roots(escape, samples_server):
         if answer.headers["Content-Encoding"] == "gzip":
             body = gzip.decompress(body)
         assert json.loads(body) == []
+
+
+def test_session_path_opens_what_is_in_no_list(corpus, serve, tmp_path):
+    """A folder of profiles that no walk takes for a session, inside the root: as if it were listed."""
+    [source] = glob.glob(os.path.join(
+        corpus, "sessions/gpu-1080ti-julia/plugins/profile/2025_02_05_11_05_24"))
+    listed = tmp_path / "logs/plugins/profile/r"
+    loose = tmp_path / "logs/elsewhere/r"
+    shutil.copytree(source, listed)
+    shutil.copytree(source, loose)
+    server = serve(str(tmp_path / "logs"), "--no-cache", "--log-level", "error")
+    assert json.loads(gzip.decompress(server.get("/runs", Accept_Encoding="gzip").body)) == ["r"]
+    for tag in ("overview_page", "kernel_stats", "framework_op_stats"):
+        wanted = server.get(f"/data?run=r&tag={tag}", Accept_Encoding="gzip")
+        assert wanted.status == 200
+        for query in (f"session_path={loose}", f"run_path={loose.parent}"):
+            found = server.get(f"/data?run=r&tag={tag}&{query}", Accept_Encoding="gzip")
+            assert found.status == 200, query
+            assert gzip.decompress(found.body) == gzip.decompress(wanted.body)
+    tools = server.get(f"/run_tools?run=r&session_path={loose}", Accept_Encoding="gzip")
+    assert "kernel_stats" in json.loads(gzip.decompress(tools.body))
+    outside = server.get(f"/data?run=x&tag=overview_page&session_path={tmp_path}/x")
+    assert outside.status == 403
+    assert outside.json()["error"]["name"] == "PATH_OUTSIDE_ROOTS"

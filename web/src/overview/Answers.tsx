@@ -13,7 +13,7 @@ import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { Skeleton } from '../ui/states';
 import { deviceSummary } from './Devices';
-import { findingsOf, type Known, tableWithProperty } from './findings';
+import { findingsOf, type Known, tableWithProperty, xprofsFigure } from './findings';
 
 const noOptions = {};
 
@@ -31,7 +31,8 @@ export function useKnown(overview: Overview | null, sessionId?: string): Known &
   const memory = useToolAnswer(ask('memory_profile'), { hosts: hosts.split(',')[0] }, sessionId);
   const root = useMemo(() => (profile.value ? readProfile(rootOf(profile.value.document, 'program', false)) : null), [profile.value]);
   const allocator = useMemo(() => (memory.value ? (readAllocators(memory.value.document)[0] ?? null) : null), [memory.value]);
-  return { overview, page: page.value, profile: root, ops: ops.value?.tables[0] ?? null, memory: allocator, loading: tools === null || page.loading || profile.loading || ops.loading || memory.loading };
+  const beyondXprof = profile.value?.notices.find((notice) => notice.name === 'COSTS_BEYOND_XPROF')?.message ?? null;
+  return { overview, page: page.value, profile: root, beyondXprof, ops: ops.value?.tables[0] ?? null, memory: allocator, loading: tools === null || page.loading || profile.loading || ops.loading || memory.loading };
 }
 
 interface FigureProps {
@@ -97,11 +98,12 @@ export function Figures({ known, before, loading }: { known: Known; before: Know
   const seconds = profile ? profile.timePs / 1e12 : 0;
   const duty = dutyText(known.page);
   const noCounts = 'the profile counts none';
+  const theirs = xprofsFigure(known.beyondXprof);
   return (
     <section className="panel kpis figures" aria-label="Key figures">
       <Figure label="Step time, mean" value={overview ? step.value : null} unit={step.unit} note={step.note} title={step.ps !== null ? exactTime(Math.round(step.ps)) : step.note} page="input" before={stepBefore && stepBefore.ps !== null ? `${stepBefore.value} ${stepBefore.unit}` : null} />
       <Figure label={duty ? 'Duty cycle' : 'Devices busy, mean'} value={devices ? wait(duty ? duty.replace('%', '') : devices.busy.replace(' %', ''), known.page !== null || !loading) : null} unit={duty || (devices && devices.busy !== unknown) ? '%' : ''} note={devices?.text ?? ''} title={devices?.title} page="timeline" before={before ? (dutyText(before.page) ?? null) : null} />
-      <Figure label="Of peak FLOP rate" value={wait(profile && profile.flopCount > 0 ? formatShare(profile.flops).replace(' %', '') : unknown, profile !== null)} unit={profile && profile.flopCount > 0 ? '%' : ''} note={profile && profile.flopCount > 0 ? `${formatRate(seconds > 0 ? profile.flopCount / seconds : null)} while busy` : noCounts} page="op_profile" before={before?.profile && before.profile.flopCount > 0 ? formatShare(before.profile.flops) : null} />
+      <Figure label="Of peak FLOP rate" value={wait(profile && profile.flopCount > 0 ? formatShare(profile.flops).replace(' %', '') : unknown, profile !== null)} unit={profile && profile.flopCount > 0 ? '%' : ''} note={profile && profile.flopCount > 0 ? `${formatRate(seconds > 0 ? profile.flopCount / seconds : null)} while busy${theirs ? `; XProf: ${theirs}` : ''}` : noCounts} title={known.beyondXprof ?? undefined} page="op_profile" before={before?.profile && before.profile.flopCount > 0 ? formatShare(before.profile.flops) : null} />
       <Figure label="Of peak HBM bandwidth" value={wait(profile && profile.byteCount > 0 ? formatShare(profile.bandwidth).replace(' %', '') : unknown, profile !== null)} unit={profile && profile.byteCount > 0 ? '%' : ''} note={profile && profile.byteCount > 0 ? `${formatBandwidth(seconds > 0 ? profile.byteCount / seconds : null)} while busy` : noCounts} page="roofline" before={before?.profile && before.profile.byteCount > 0 ? formatShare(before.profile.bandwidth) : null} />
       <Figure label="Peak memory" value={wait(memory ? formatBytes(memory.peak.bytes).split(' ')[0]! : unknown, memory !== null)} unit={memory ? formatBytes(memory.peak.bytes).split(' ')[1]! : ''} note={memory ? (memory.capacity > 0 ? `of ${formatBytes(memory.capacity)}` : '') : 'no allocation was recorded'} title={memory ? exactBytes(memory.peak.bytes) : undefined} page="memory" before={before?.memory ? formatBytes(before.memory.peak.bytes) : null} />
       <Figure label="Duration" value={overview ? timeParts(overview.duration_ps).value : null} unit={timeParts(overview?.duration_ps).unit} note={overview ? `${formatCount(overview.event_count)} events, ${plural(overview.hosts.length, 'host')}` : ''} title={exactTime(overview?.duration_ps)} page="timeline" />

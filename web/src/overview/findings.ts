@@ -24,6 +24,12 @@ export interface Known {
   readonly profile: ProfileNode | null; // op_profile without idle
   readonly ops: ToolTable | null; // hlo_stats
   readonly memory: AllocatorProfile | null;
+  readonly beyondXprof: string | null; // why our flop rate is not XProf's
+}
+
+// "2.80 %" of the tool's sentence about costs that XProf leaves out.
+export function xprofsFigure(sentence: string | null): string | null {
+  return /XProf shows ([\d.]+ %)/.exec(sentence ?? '')?.[1] ?? null;
 }
 
 const heavyShare = 0.4; // A category above it is what the job does.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findingsOf } from '../overview/findings';
+import { findingsOf, xprofsFigure } from '../overview/findings';
 import { readAnswer, readTable } from '../tools/answer';
 import { findOp, shortId, shortSource } from '../tools/OpSections';
 import { verdictOf } from './input/InputBody';
@@ -105,7 +105,7 @@ describe('findings', () => {
   const ops = readTable({ id: 'ops', columns: [{ id: 'category', type: 'string' }, { id: 'total_self_time_percent', type: 'number', unit: 'percent' }], rows: [['copy-done', 48], ['copy-done', 48], ['fusion', 2]] });
   const device = (busy: number | null) => ({ host: 'h', plane: `/device:GPU:${busy}`, kind: 'GPU', name: null, busy_ps: busy, busy_share: busy === null ? null : busy / 100 });
   const overview = { devices: [device(90), device(80), device(0), device(null)] } as never;
-  const nothing = { overview: null, page: null, profile: null, ops: null, memory: null };
+  const nothing = { overview: null, page: null, profile: null, ops: null, memory: null, beyondXprof: null };
   it('name the heavy category as a share of op time, with a link to it', () => {
     const found = findingsOf({ ...nothing, ops })[0]!;
     expect(found.title).toMatch(/host/);
@@ -113,5 +113,9 @@ describe('findings', () => {
     expect(found.search).toBe('f=category%3Dcopy-done');
   });
   it('say how many devices worked', () => expect(findingsOf({ ...nothing, overview })[0]!.detail).toBe('2 of 4 devices ran anything in the window.'));
+  it("find XProf's figure in what the tool says of it", () => {
+    expect(xprofsFigure('The devices reach 17.0 % of their peak flop rate while they work. XProf shows 2.80 %: it counts nothing')).toBe('2.80 %');
+    expect(xprofsFigure(null)).toBeNull();
+  });
   it('are none when nothing is known', () => expect(findingsOf(nothing)).toEqual([]));
 });

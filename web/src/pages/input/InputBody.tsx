@@ -16,6 +16,9 @@ import './input.css';
 
 const opPreset = { columns: ['opName', 'category', 'selfTimeInPercent', 'selfTimeInMs', 'timeInMs', 'count'], sort: '-selfTimeInMs' };
 
+// Of a JAX program: what its steps called to get their input.
+const functionPreset = { columns: ['name', 'count', 'totalMs'], sort: '-totalMs' };
+
 export function findStepTable(answer: ToolAnswer | null): ToolTable | null {
   return answer?.tables.find((table) => table.columns.some((column) => column.id === 'stepnum') && table.columns.length > 3) ?? null;
 }
@@ -45,6 +48,7 @@ export default function InputBody({ sessionId, tool, query, answer }: ToolBodyPr
   if (!answer) return <Skeleton width="100%" height={300} />;
   const verdict = verdictOf(steps);
   const ops = findOps(answer);
+  const functions = answer.tables.find((table) => table.id === 'host_input_functions') ?? null;
   const totals = bars ? partTotals(bars) : [];
   const outcome = plainWords(steps?.properties.output_conclusion ?? '');
   return (
@@ -84,7 +88,8 @@ export default function InputBody({ sessionId, tool, query, answer }: ToolBodyPr
         </section>
       )}
       {steps && steps.rows.length > 0 && Object.keys(steps.properties).length > 0 && <HostStages properties={ops?.properties ?? {}} />}
-      {ops && <ToolTableView tool={tool.id} query={query} table={ops} preset={opPreset} emptyText="No input op of a data loader was recorded on the host. JAX loaders without tf.data show on the timeline as host threads." />}
+      {functions && <ToolTableView tool={tool.id} query={query} table={functions} preset={functionPreset} />}
+      {ops && (!functions || ops.rows.length > 0) && <ToolTableView tool={tool.id} query={query} table={ops} preset={opPreset} emptyText="No input op of a data loader was recorded on the host. JAX loaders without tf.data show on the timeline as host threads." />}
     </>
   );
 }
