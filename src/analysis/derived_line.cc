@@ -35,11 +35,8 @@ bool IsDerivedId(int64_t line_id) {
 }
 
 uint32_t DerivedNames::Find(std::string_view text) {
-  const auto [place, is_new] = by_text_.try_emplace(text, static_cast<uint32_t>(names_.size()));
-  if (is_new) {
-    names_.push_back(text);
-    displays_.emplace_back();
-  }
+  const auto [place, is_new] = by_text_.try_emplace(text, static_cast<uint32_t>(names_->size()));
+  if (is_new) names_->push_back({text, {}});
   return place->second;
 }
 
@@ -49,7 +46,7 @@ uint32_t DerivedNames::FindCopy(std::string_view text) {
 }
 
 void DerivedNames::SetDisplay(uint32_t name, std::string_view text) {
-  if (displays_[name].empty()) displays_[name] = texts_.emplace_back(text);
+  if (!has_display(name)) (*names_)[name].display = texts_.emplace_back(text);
 }
 
 void DerivedLine::Expand(uint32_t name, TimeSpan span, int64_t group,
@@ -86,7 +83,7 @@ void DerivedLine::ExpandLevel(size_t level, uint32_t name, TimeSpan span, int64_
   }
   Close(level);
   open_[level] = {true, static_cast<uint32_t>(events_.size()), name, group, scope};
-  events_.push_back({name, span, group, {}});
+  events_.push_back({span, name, static_cast<int32_t>(group)});
 }
 
 void DerivedLine::Shorten(size_t level) {
@@ -117,7 +114,7 @@ void DerivedLine::Close(size_t level) {
 
 void DerivedLine::SetStat(size_t level, std::string_view name, int64_t value) {
   if (level >= open_.size() || !open_[level].is_open) return;
-  std::vector<AddedStat>& stats = events_[open_[level].event].stats;
+  std::vector<AddedStat>& stats = stats_[open_[level].event];
   auto stat = std::ranges::find(stats, name, &AddedStat::name);
   if (stat == stats.end()) stat = stats.insert(stats.end(), AddedStat());
   stat->name = name;
@@ -125,34 +122,63 @@ void DerivedLine::SetStat(size_t level, std::string_view name, int64_t value) {
   stat->number = static_cast<double>(value);
 }
 
-PreparedLine DerivedLine::Take(const DerivedNames& names, int64_t timestamp_ns) {
+// Places of the events in order of time; empty when they stand so already, as they most often do.
+std::vector<uint32_t> DerivedLine::InOrder() const {
+  const auto earlier = [](const Made& left, const Made& right) {
+    return left.span.start_ps != right.span.start_ps
+               ? left.span.start_ps < right.span.start_ps
+               : left.span.duration_ps() > right.span.duration_ps();
+  };
+  std::vector<uint32_t> order;
+  if (std::ranges::is_sorted(events_, earlier)) return order;
+  order.resize(events_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  SortRuns(&order, [&](uint32_t a, uint32_t b) { return earlier(events_[a], events_[b]); });
+  return order;
+}
+
+PreparedLine DerivedLine::Described(int64_t timestamp_ns) const {
   PreparedLine line;
   line.id = id_;
   line.name = name_;
   line.timestamp_ns = timestamp_ns;
   line.from_file = false;
   line.derived = true;
-  // Sorted by place before the large events are made; most often they are in order already.
-  std::vector<uint32_t> order(events_.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto earlier = [this](uint32_t a, uint32_t b) {
-    const TimeSpan& left = events_[a].span;
-    const TimeSpan& right = events_[b].span;
-    return left.start_ps != right.start_ps ? left.start_ps < right.start_ps
-                                           : left.duration_ps() > right.duration_ps();
-  };
-  if (!std::ranges::is_sorted(order, earlier)) std::ranges::stable_sort(order, earlier);
-  line.events.reserve(events_.size());
-  for (const uint32_t place : order) {
-    Made& made = events_[place];
-    AddedEvent& event = line.events.emplace_back();
+  return line;
+}
+
+PreparedLine DerivedLine::Take(const DerivedNames& names, int64_t timestamp_ns) {
+  if (!stats_.empty()) return TakeAdded(names, timestamp_ns);
+  PreparedLine line = Described(timestamp_ns);
+  const std::vector<uint32_t> order = InOrder();
+  line.derived_names = names.all();
+  line.derived_events.resize(events_.size());
+  for (size_t i = 0; i < events_.size(); ++i) {
+    const Made& made = events_[order.empty() ? i : order[i]];
+    line.derived_events[i] = {made.span.start_ps, made.span.duration_ps(), made.name, made.group};
+  }
+  events_ = {};
+  return line;
+}
+
+PreparedLine DerivedLine::TakeAdded(const DerivedNames& names, int64_t timestamp_ns) {
+  PreparedLine line = Described(timestamp_ns);
+  const std::vector<uint32_t> order = InOrder();
+  line.events.resize(events_.size());
+  for (uint32_t i = 0; i < events_.size(); ++i) {
+    const uint32_t place = order.empty() ? i : order[i];
+    const Made& made = events_[place];
+    AddedEvent& event = line.events[i];
     event.name = names.Text(made.name);
     event.display_name = names.Display(made.name);
     event.start_ps = made.span.start_ps;
     event.duration_ps = made.span.duration_ps();
     event.group = made.group;
-    event.stats = std::move(made.stats);
+    const auto stats = stats_.find(place);
+    if (stats != stats_.end()) event.stats = std::move(stats->second);
   }
+  events_ = {};
+  stats_.clear();
   return line;
 }
 

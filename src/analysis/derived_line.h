@@ -1,7 +1,7 @@
 // Builds lines that repeat what others measured at a coarser grain: scopes, framework ops, modules,
 // source lines, steps.
 //
-//   DerivedNames names(&host_texts);
+//   DerivedNames names(&plane_texts);
 //   DerivedLine ops(kFrameworkOpsId, "Framework Ops", {}, /*is_gpu=*/true);
 //   DerivedLine scopes(kNameScopeId, "Framework Name Scope", {&ops}, /*is_gpu=*/true);
 //   scopes.Expand({names.Find("jit(f)"), names.Find("layer")}, span, group);
@@ -9,11 +9,12 @@
 // An event of the same name and group extends the last one of its level, else a new one begins and
 // ends those of deeper levels and of dependent lines. Events of several levels that cover the same
 // time are made shorter by a nanosecond a level, so that viewers nest them as meant. The rules are
-// XProf's (derived_timeline). Cost: about 30 ns an event; 88 B for each event made.
+// XProf's (derived_timeline). Cost: about 30 ns an event; 24 B for each event made.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,14 +57,16 @@ class DerivedNames {
   uint32_t FindCopy(std::string_view text);
   // Sets what is displayed instead, unless that is set already.
   void SetDisplay(uint32_t name, std::string_view text);
-  bool has_display(uint32_t name) const { return !displays_[name].empty(); }
-  std::string_view Text(uint32_t name) const { return names_[name]; }
-  std::string_view Display(uint32_t name) const { return displays_[name]; }
+  bool has_display(uint32_t name) const { return !Display(name).empty(); }
+  std::string_view Text(uint32_t name) const { return (*names_)[name].text; }
+  std::string_view Display(uint32_t name) const { return (*names_)[name].display; }
+  // All of them; grows as long as names are looked up.
+  std::shared_ptr<const std::vector<DerivedName>> all() const { return names_; }
 
  private:
   std::deque<std::string>& texts_;
-  std::vector<std::string_view> names_;
-  std::vector<std::string_view> displays_;
+  const std::shared_ptr<std::vector<DerivedName>> names_ =
+      std::make_shared<std::vector<DerivedName>>();
   std::unordered_map<std::string_view, uint32_t> by_text_;
 };
 
@@ -82,8 +85,10 @@ class DerivedLine {
 
   bool empty() const { return events_.empty(); }
   int64_t id() const { return id_; }
-  // Moves the events out, sorted by time.
+  // Moves the events out, sorted by time. As `derived_events` unless one has stats.
   PreparedLine Take(const DerivedNames& names, int64_t timestamp_ns);
+  // As `events`, for callers who add to them.
+  PreparedLine TakeAdded(const DerivedNames& names, int64_t timestamp_ns);
 
  private:
   struct Open {
@@ -94,15 +99,16 @@ class DerivedLine {
     std::optional<int64_t> scope;
   };
   struct Made {
-    uint32_t name = 0;
     TimeSpan span;
-    int64_t group = kNoGroup;
-    std::vector<AddedStat> stats;
+    uint32_t name = 0;
+    int32_t group = static_cast<int32_t>(kNoGroup);
   };
 
   void ExpandLevel(size_t level, uint32_t name, TimeSpan span, int64_t group,
                    std::optional<int64_t> scope);
   void Shorten(size_t level);
+  std::vector<uint32_t> InOrder() const;
+  PreparedLine Described(int64_t timestamp_ns) const;
 
   const int64_t id_;
   const std::string name_;
@@ -110,6 +116,7 @@ class DerivedLine {
   const bool is_gpu_;
   std::vector<Open> open_;  // by level
   std::vector<Made> events_;
+  std::unordered_map<uint32_t, std::vector<AddedStat>> stats_;  // of the few that have some
 };
 
 // The lines for scopes and ops from a framework op's full name, "scope/scope/op:type". Each name is

@@ -70,21 +70,16 @@ Result<std::vector<DevicePlaneMetrics>> MakeDevicePlaneMetrics(const PreparedHos
     if (SparseCoreNumber(file.planes()[plane].name) < 0) continue;
     STROBE_RETURN_IF_ERROR(AddSparseCore(host, plane, cancel, &sparse));
   }
-  std::vector<DevicePlaneMetrics> metrics;
-  for (const size_t plane : planes) {
-    const std::string_view name = file.planes()[plane].name;
-    if (SparseCoreNumber(name) >= 0) {
-      STROBE_ASSIGN_OR_RETURN(DevicePlaneMetrics core, SparseCoreMetrics(host, plane, cancel));
-      metrics.push_back(std::move(core));
-    } else if (name.starts_with(kTpuPrefix)) {
-      STROBE_ASSIGN_OR_RETURN(DevicePlaneMetrics core,
-                              TensorCoreMetrics(host, plane, sparse, cancel));
-      metrics.push_back(std::move(core));
-    } else {
-      STROBE_ASSIGN_OR_RETURN(DevicePlaneMetrics gpu, GpuMetrics(host, plane, ops, cancel));
-      metrics.push_back(std::move(gpu));
-    }
-  }
+  std::vector<DevicePlaneMetrics> metrics(planes.size());
+  STROBE_RETURN_IF_ERROR(ForEachPiece(host.parallel(), planes.size(), [&](size_t i) -> Status {
+    const std::string_view name = file.planes()[planes[i]].name;
+    Result<DevicePlaneMetrics> made =
+        SparseCoreNumber(name) >= 0    ? SparseCoreMetrics(host, planes[i], cancel)
+        : name.starts_with(kTpuPrefix) ? TensorCoreMetrics(host, planes[i], sparse, cancel)
+                                       : GpuMetrics(host, planes[i], ops, cancel);
+    STROBE_ASSIGN_OR_RETURN(metrics[i], std::move(made));
+    return OkStatus();
+  }));
   return metrics;
 }
 

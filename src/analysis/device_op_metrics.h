@@ -17,9 +17,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "src/analysis/op_accumulator.h"
 #include "src/analysis/op_metrics.h"
 #include "src/analysis/prepared_host.h"
 #include "src/base/cancel.h"
@@ -30,6 +33,25 @@ namespace strobe::analysis {
 
 enum class DeviceKind : uint8_t { kTensorCore, kSparseCore, kGpu };
 
+// What the entries of a plane's event metadata are (tpu_op_metrics.cc).
+class PlaneOps;
+
+// The ops of one step of one plane. Steps are many and each has most of the ops, so that only what
+// was measured is kept (72 B an op); op metrics (400 B and texts) are made when they are asked for.
+class GroupOps {
+ public:
+  GroupOps() = default;
+  GroupOps(std::shared_ptr<const PlaneOps> ops, OpAccumulator::Group sums)
+      : ops_(std::move(ops)), sums_(std::move(sums)) {}
+  // With total_op_time_ps, but without total_time_ps and IDLE, which depend on how long the step
+  // is.
+  OpMetricsDb Build() const;
+
+ private:
+  std::shared_ptr<const PlaneOps> ops_;
+  OpAccumulator::Group sums_;
+};
+
 struct DevicePlaneMetrics {
   size_t plane = 0;      // index in the file
   int64_t plane_id = 0;  // XPlane.id: the core id of steps (sparse cores: + kSparseCoreIndexStart)
@@ -37,9 +59,8 @@ struct DevicePlaneMetrics {
   // All ops of the plane with total_time_ps and IDLE. Sparse cores: empty, their ops are children
   // of the TensorCore ops that started them.
   OpMetricsDb whole;
-  // TPU: ops by group id (step) with total_op_time_ps, but without total_time_ps and IDLE, which
-  // depend on how long the step is. Sparse cores too. GPU: empty.
-  std::map<int64_t, OpMetricsDb> by_group;
+  // TPU: ops by group id (step). Sparse cores too. GPU: empty.
+  std::map<int64_t, GroupOps> by_group;
 };
 
 // The device planes that XProf takes: all `/device:TPU:` ones, or, when there are none, all

@@ -121,7 +121,8 @@ TEST(DeviceOpMetricsTest, StepsAddUpToTheWhole) {
     ops.AddEvent(b, step * 100 + 60, 5 + step).AddStat(group, step);
   }
   const std::vector<DevicePlaneMetrics> devices = MetricsOf(PreparedForTest(space));
-  const auto& groups = devices.at(0).by_group;
+  std::map<int64_t, OpMetricsDb> groups;
+  for (const auto& [id, group] : devices.at(0).by_group) groups[id] = group.Build();
   ASSERT_EQ(groups.size(), 3u);
   uint64_t total_ps = 0;
   for (const auto& [step, db] : groups) {

@@ -105,6 +105,18 @@ void AddLine(const xplane::LineColumns& line, bool active, const std::vector<uin
   });
 }
 
+void AddPlane(const xplane::ProfileFile& file, size_t plane, Trackers* trackers) {
+  const xplane::Plane& described = file.planes()[plane];
+  for (size_t l = 0; l < described.lines.size(); ++l) {
+    const std::string_view name = described.lines[l].name;
+    const bool ops = name == "XLA Ops";
+    const bool sparse_ops = name == "Sparse Core Ops";
+    if (!ops && !sparse_ops && name != "XLA Modules" && name != "Sparse Core Modules") continue;
+    const std::vector<uint8_t> duty = ops ? DutyOfEntries(file, plane) : std::vector<uint8_t>();
+    AddLine(file.Line(plane, l), ops || sparse_ops, ops ? &duty : nullptr, trackers);
+  }
+}
+
 }  // namespace
 
 bool IsOffDutyCategory(std::string_view category) {
@@ -117,26 +129,20 @@ bool IsOffDutyCategory(std::string_view category) {
 Result<DutyCycle> DutyCycleOf(const PreparedHost& host, std::span<const size_t> planes,
                               const std::map<uint32_t, CoreDetails>& cores,
                               const CancelToken& cancel) {
+  std::vector<Trackers> of_planes(planes.size());
+  STROBE_RETURN_IF_ERROR(ForEachPiece(host.parallel(), planes.size(), [&](size_t i) {
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    AddPlane(host.file(), planes[i], &of_planes[i]);
+    return OkStatus();
+  }));
   std::map<uint32_t, Trackers> chips;
   std::vector<Trackers> alone;
-  for (const size_t plane : planes) {
-    STROBE_RETURN_IF_ERROR(cancel.Check());
-    Trackers trackers;
-    const xplane::Plane& described = host.file().planes()[plane];
-    for (size_t l = 0; l < described.lines.size(); ++l) {
-      const std::string_view name = described.lines[l].name;
-      const bool ops = name == "XLA Ops";
-      const bool sparse_ops = name == "Sparse Core Ops";
-      if (!ops && !sparse_ops && name != "XLA Modules" && name != "Sparse Core Modules") continue;
-      const std::vector<uint8_t> duty =
-          ops ? DutyOfEntries(host.file(), plane) : std::vector<uint8_t>();
-      AddLine(host.file().Line(plane, l), ops || sparse_ops, ops ? &duty : nullptr, &trackers);
-    }
-    const auto core = cores.find(static_cast<uint32_t>(described.id));
+  for (size_t i = 0; i < planes.size(); ++i) {
+    const auto core = cores.find(static_cast<uint32_t>(host.file().planes()[planes[i]].id));
     if (core == cores.end()) {
-      alone.push_back(std::move(trackers));
+      alone.push_back(std::move(of_planes[i]));
     } else {
-      chips[core->second.local_chip_id].AddAll(trackers);
+      chips[core->second.local_chip_id].AddAll(of_planes[i]);
     }
   }
   DutyCycle all;

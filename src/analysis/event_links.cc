@@ -19,7 +19,8 @@ enum Slot : size_t {
   kCorrelation,
   kGroup,
   kFlow,
-  kStepId,
+  kOwnSlots,
+  kStepId = kOwnSlots,
   kIterNum,
   kRequestId,
   kQueueAddress,
@@ -147,6 +148,7 @@ LinkReader::LinkReader(const xplane::ProfileFile& file, size_t plane, uint64_t h
       plane_(plane),
       host_hash_(host_hash),
       slots_(file.planes()[plane], kSlotNames),
+      own_(file.planes()[plane], std::span(kSlotNames).first(kOwnSlots)),
       is_device_(IsXprofDevicePlane(file.planes()[plane].name)),
       tensor_core_(TensorCoreOf(file.planes()[plane].name)) {
   PlanRewrites();
@@ -373,7 +375,14 @@ LineLinks LinkReader::Read(size_t line) const {
   context.is_module_line = tensor_core_.has_value() && slots_.knows(kQueueId) &&
                            slots_.knows(kRunId) &&
                            file_.planes()[plane_].lines[line].name == "XLA Modules";
-  for (uint32_t event = 0; event < columns.event_count(); ++event) ReadEvent(&context, event);
+  if (context.is_module_line || own_.MayOccurIn(columns)) {
+    for (uint32_t event = 0; event < columns.event_count(); ++event) ReadEvent(&context, event);
+  } else if (has_rewrites_) {
+    // Only what an older convention names can link.
+    for (uint32_t event = 0; event < columns.event_count(); ++event) {
+      if (rewrites_[columns.name[event]] != kKeep) ReadEvent(&context, event);
+    }
+  }
   if (has_regions_) ReadRegions(bytes, line, &out);
   return out;
 }

@@ -75,7 +75,6 @@ class LinkReader {
 
   bool knows_any() const { return slots_.knows_any() || has_rewrites_; }
   LineLinks Read(size_t line) const;
-  const StatSlots& slots() const { return slots_; }
 
  private:
   enum Rewrite : uint8_t;
@@ -94,6 +93,7 @@ class LinkReader {
   const size_t plane_;
   const uint64_t host_hash_;
   const StatSlots slots_;
+  const StatSlots own_;  // those that link without more: not the parts of older conventions
   const bool is_device_;
   std::optional<uint64_t> tensor_core_;  // device ordinal of a TensorCore plane
   bool has_rewrites_ = false;

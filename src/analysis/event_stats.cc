@@ -18,6 +18,7 @@ StatSlots::StatSlots(const xplane::Plane& plane, std::span<const std::string_vie
     for (size_t slot = 0; slot < names.size(); ++slot) {
       if (metadata.name != names[slot]) continue;
       known_ |= uint32_t{1} << slot;
+      ids_.push_back(metadata.id);
       const auto id = static_cast<uint64_t>(metadata.id);
       if (id < kDenseIds) {
         if (dense_.size() <= id) dense_.resize(id + 1, kNone);
@@ -29,18 +30,19 @@ StatSlots::StatSlots(const xplane::Plane& plane, std::span<const std::string_vie
   }
 }
 
-void StatSlots::Read(std::string_view record, StatValues* values) const {
+void StatSlots::Read(const EventRecord& record, StatValues* values) const {
   values->Clear();
   if (known_ == 0) return;
-  WireReader reader(record);
+  WireReader reader(record.bytes, record.readable_behind);
   WireField field;
   while (reader.Next(&field)) {
-    if (field.number == 4 && field.type == WireType::kBytes) ReadStat(field.bytes, values);
+    if (field.number != 4 || field.type != WireType::kBytes) continue;
+    ReadStat(field.bytes, record.readable_behind + record.bytes.size() - reader.offset(), values);
   }
 }
 
-void StatSlots::ReadStat(std::string_view stat, StatValues* values) const {
-  WireReader reader(stat);
+void StatSlots::ReadStat(std::string_view stat, size_t readable_behind, StatValues* values) const {
+  WireReader reader(stat, readable_behind);
   WireField field;
   int64_t id = 0;
   RawStat value;

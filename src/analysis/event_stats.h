@@ -42,6 +42,12 @@ struct RawStat {
   }
 };
 
+// The XEvent message of an event, and how many bytes of the file can be read behind it.
+struct EventRecord {
+  std::string_view bytes;
+  size_t readable_behind = 0;
+};
+
 class StatValues {
  public:
   static constexpr size_t kMaxSlots = 32;
@@ -72,8 +78,12 @@ class StatSlots {
   bool knows(size_t slot) const { return (known_ >> slot & 1) != 0; }
   bool knows_any() const { return known_ != 0; }
 
-  // Replaces `*values` by what the event has. `record` is the XEvent message.
-  void Read(std::string_view record, StatValues* values) const;
+  // Replaces `*values` by what the event has.
+  void Read(const EventRecord& record, StatValues* values) const;
+  // Whether the line may have events with any of the names; false is certain.
+  bool MayOccurIn(const xplane::LineColumns& columns) const {
+    return std::ranges::any_of(ids_, [&](int64_t id) { return columns.stat_ids.MayContain(id); });
+  }
   // The text of a string or ref stat; empty for other types and unknown refs.
   std::string_view Text(const RawStat& stat) const;
 
@@ -88,11 +98,12 @@ class StatSlots {
     const auto found = sparse_.find(id);
     return found == sparse_.end() ? kNone : found->second;
   }
-  void ReadStat(std::string_view stat, StatValues* values) const;
+  void ReadStat(std::string_view stat, size_t readable_behind, StatValues* values) const;
 
   const xplane::Plane& plane_;
   xplane::IdMap refs_;  // index of each stat metadata
   uint32_t known_ = 0;
+  std::vector<int64_t> ids_;
   std::vector<int8_t> dense_;
   std::unordered_map<int64_t, int8_t> sparse_;
 };
@@ -103,16 +114,18 @@ class LineBytes {
   LineBytes(const xplane::ProfileFile& file, size_t plane, size_t line)
       : stored_(xplane::StoredLineOf(file, plane, line)) {
     const xplane::ByteRange& range = file.planes()[plane].lines[line].bytes;
-    bytes_ = file.source().bytes().substr(range.offset, range.size_bytes);
+    const std::string_view all = file.source().bytes();
+    bytes_ = all.substr(range.offset, range.size_bytes);
+    readable_behind_ = all.size() - std::min<size_t>(all.size(), range.offset + bytes_.size());
   }
 
-  // The XEvent message of an event; empty when it is damaged.
-  std::string_view Record(uint32_t event) const {
-    wire::WireReader reader(
-        bytes_.substr(std::min(stored_.OffsetOf(event), uint64_t{bytes_.size()})));
+  // Empty when the event is damaged.
+  EventRecord Record(uint32_t event) const {
+    const uint64_t offset = std::min(stored_.OffsetOf(event), uint64_t{bytes_.size()});
+    wire::WireReader reader(bytes_.substr(offset), readable_behind_);
     wire::WireField field;
     if (!reader.Next(&field) || field.type != wire::WireType::kBytes) return {};
-    return field.bytes;
+    return {field.bytes, bytes_.size() - offset - reader.offset() + readable_behind_};
   }
   // Where its record stands: orders the events of a line as in the file.
   uint64_t OffsetOf(uint32_t event) const { return stored_.OffsetOf(event); }
@@ -120,6 +133,7 @@ class LineBytes {
  private:
   const xplane::StoredLine& stored_;
   std::string_view bytes_;
+  size_t readable_behind_ = 0;
 };
 
 }  // namespace strobe::analysis

@@ -33,10 +33,10 @@ GpuEventReader::GpuEventReader(const xplane::ProfileFile& file, size_t plane)
                 "memcpy_details", "program_id", "group_id", "correlation_id", "is_eager",
                 "vdd_energy_j", "flops", "bytes_accessed"}) {}
 
-GpuEvent GpuEventReader::Read(size_t line, uint32_t event) const {
+GpuEvent GpuEventReader::Read(const EventRecord& record) const {
   GpuEvent gpu;
   if (!scanner_.KnowsAny()) return gpu;
-  scanner_.Scan(line, event, [&](size_t wanted, const xplane::Stat& stat) {
+  scanner_.Scan(record, [&](size_t wanted, const xplane::Stat& stat) {
     switch (wanted) {
       case kFrameworkOp:
         gpu.framework_op = stat.text;

@@ -237,18 +237,29 @@ class GpuPlane {
         timestamp_ns_(PlaneTimestampNs(source_)) {}
 
   Status Run(const CancelToken& cancel) {
-    std::vector<PlaneEvent> events;
-    for (uint32_t l = 0; l < source_.lines.size(); ++l) {
-      if (!IsDerivedId(source_.lines[l].id)) AppendPlaneEvents(input_.file, plane_, l, &events);
+    if (AnyGroups()) {
+      std::vector<PlaneEvent> events;
+      for (uint32_t l = 0; l < source_.lines.size(); ++l) {
+        if (!IsDerivedId(source_.lines[l].id)) AppendPlaneEvents(input_.file, plane_, l, &events);
+      }
+      SortPlaneEvents(&events);
+      FillGroups(events);
+      DeriveSteps(events);
     }
-    SortPlaneEvents(&events);
-    FillGroups(events);
-    DeriveSteps(events);
     STROBE_RETURN_IF_ERROR(cancel.Check());
-    return DeriveStreams(cancel);
+    return input_.options.op_lines ? DeriveStreams(cancel) : OkStatus();
   }
 
  private:
+  bool AnyGroups() const {
+    for (size_t l = 0; l < source_.lines.size(); ++l) {
+      if (IsDerivedId(source_.lines[l].id)) continue;
+      const std::vector<int32_t>& groups = prepared_.lines[l].groups;
+      if (std::ranges::any_of(groups, [](int32_t group) { return group >= 0; })) return true;
+    }
+    return false;
+  }
+
   // What has no group belongs to the latest one.
   void FillGroups(const std::vector<PlaneEvent>& events) {
     int64_t latest = kNoGroup;
@@ -268,14 +279,17 @@ class GpuPlane {
 
   void DeriveSteps(const std::vector<PlaneEvent>& events) {
     DerivedLine steps(kStepsId, "Steps", {}, true);
+    int64_t last = kNoGroup;
+    uint32_t name = 0;
     for (const PlaneEvent& event : events) {
       const int64_t group = prepared_.lines[event.line].GroupOf(event.event);
       if (group == kNoGroup) continue;
-      steps.Expand(names_.FindCopy(std::to_string(group)),
-                   {event.start_ps, event.start_ps + event.duration_ps}, group);
+      if (group != last) name = names_.FindCopy(std::to_string(group));
+      last = group;
+      steps.Expand(name, {event.start_ps, event.start_ps + event.duration_ps}, group);
     }
     if (steps.empty()) return;
-    PreparedLine line = steps.Take(names_, timestamp_ns_);
+    PreparedLine line = steps.TakeAdded(names_, timestamp_ns_);
     for (AddedEvent& event : line.events) {
       const auto group = input_.groups.find(event.group);
       if (group == input_.groups.end()) continue;
@@ -432,7 +446,8 @@ void AddLaunchStats(const GpuLinesInput& input, const LaunchesByGroup& launches,
 }  // namespace
 
 Status DeriveGpuLines(const GpuLinesInput& input, const CancelToken& cancel,
-                      std::vector<PreparedPlane>* planes, std::deque<std::string>* texts) {
+                      std::vector<PreparedPlane>* planes,
+                      std::deque<std::deque<std::string>>* texts) {
   std::vector<size_t> devices;
   std::optional<size_t> host;
   for (size_t p = 0; p < input.file.planes().size(); ++p) {
@@ -442,12 +457,12 @@ Status DeriveGpuLines(const GpuLinesInput& input, const CancelToken& cancel,
   }
   if (devices.empty()) return OkStatus();
   const ScopeTree scopes = ReadScopeTree(input.file);
-  SymbolTable symbols(input.modules, texts);
-  for (const size_t p : devices) {
-    GpuPlane plane(input, p, scopes, &symbols, &(*planes)[p], texts);
-    STROBE_RETURN_IF_ERROR(plane.Run(cancel));
-  }
-  if (!host) return OkStatus();
+  STROBE_RETURN_IF_ERROR(ForEachPiece(input.options.parallel, devices.size(), [&](size_t i) {
+    const size_t p = devices[i];
+    SymbolTable symbols(input.modules, &(*texts)[p]);
+    return GpuPlane(input, p, scopes, &symbols, &(*planes)[p], &(*texts)[p]).Run(cancel);
+  }));
+  if (!host || !input.options.op_lines) return OkStatus();
   const int64_t host_timestamp_ns = PlaneTimestampNs(input.file.planes()[*host]);
   const std::vector<LaunchesByGroup> launches =
       CollectLaunches(input, *host, (*planes)[*host], devices.size());
@@ -455,7 +470,7 @@ Status DeriveGpuLines(const GpuLinesInput& input, const CancelToken& cancel,
     if (launches[i].empty()) continue;
     const int64_t own_ns = PlaneTimestampNs(input.file.planes()[devices[i]]);
     AddLaunchStats(input, launches[i], std::min(own_ns, host_timestamp_ns), &(*planes)[devices[i]],
-                   texts);
+                   &(*texts)[devices[i]]);
   }
   return OkStatus();
 }

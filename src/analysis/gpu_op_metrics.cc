@@ -38,11 +38,12 @@ class GpuPlane {
     const xplane::LineColumns& columns = host_.file().Line(plane_, line);
     const PreparedLine& prepared = host_.planes()[plane_].lines[line];
     const int64_t base_ps = host_.file().planes()[plane_].lines[line].base_ps;
+    const LineBytes bytes(host_.file(), plane_, line);
     ForEachInOrder(columns, [&](uint32_t event) {
       const int64_t offset_ps = columns.start_ps[event] - base_ps;
       first_ps_ = std::min(first_ps_, offset_ps);
       last_ps_ = std::max(last_ps_, offset_ps + columns.duration_ps[event]);
-      GpuEvent gpu = reader_.Read(line, event);
+      GpuEvent gpu = reader_.Read(bytes.Record(event));
       const int64_t group = prepared.GroupOf(event);
       if (group != kNoGroup) gpu.group = group;
       gpu.is_eager |= IsEager(prepared, event);
@@ -70,7 +71,7 @@ class GpuPlane {
 
   void AddHloEvent(const GpuEvent& gpu, uint64_t duration_ps) {
     if (!gpu.program_id) return;
-    const OpMetrics* op = ops_->Find(*gpu.program_id, gpu.hlo_op);
+    const OpMetrics* op = Find(*gpu.program_id, gpu.hlo_op);
     if (op == nullptr) return;  // nobody knows what it is
     // Without a group nothing says that two kernels belong together.
     const bool same = run_.op == op && gpu.group.has_value() && *gpu.group == run_.group;
@@ -86,6 +87,13 @@ class GpuPlane {
     run_.vdd_energy_j += gpu.vdd_energy_j;
     if (gpu.flops != 0) run_.flops = gpu.flops;
     if (gpu.bytes_accessed != 0) run_.bytes_accessed = gpu.bytes_accessed;
+  }
+
+  // The modules are shared with other planes, which costs a lock.
+  const OpMetrics* Find(uint64_t program_id, std::string_view name) {
+    const auto [known, is_new] = found_.try_emplace({program_id, name}, nullptr);
+    if (is_new) known->second = ops_->Find(program_id, name);
+    return known->second;
   }
 
   OpMetrics& Place(uint64_t program_id, std::string_view name, bool* is_new) {
@@ -155,6 +163,7 @@ class GpuPlane {
   const GpuEventReader reader_;
   OpMetricsDb db_;
   std::map<std::pair<uint64_t, std::string>, size_t> places_;
+  std::map<std::pair<uint64_t, std::string_view>, const OpMetrics*> found_;
   Run run_;
   int64_t first_ps_ = std::numeric_limits<int64_t>::max();
   int64_t last_ps_ = 0;

@@ -97,6 +97,7 @@ const OpMetrics& HloOps::OpOf(Program* program, uint64_t program_id, uint32_t in
 }
 
 const OpMetrics* HloOps::Find(uint64_t program_id, std::string_view name) {
+  const std::lock_guard lock(mutex_);
   Program& program = ProgramOf(program_id);
   if (program.module == nullptr) return nullptr;
   const uint32_t instruction = program.module->FindInstruction(name);
@@ -130,6 +131,7 @@ void HloOps::AddInside(const hlo::HloModule& module, uint32_t fusion, int depth,
 }
 
 void HloOps::AddFusedChildren(OpMetrics* op) {
+  const std::lock_guard lock(mutex_);
   Program& program = ProgramOf(op->hlo_module_id);
   if (program.module == nullptr) return;
   const uint32_t instruction = program.module->FindInstruction(op->name);

@@ -4,14 +4,15 @@
 //   if (const OpMetrics* op = ops.Find(program_id, "fusion.3")) Use(op->category, op->flops);
 //   ops.AddFusedChildren(&metrics);        // the instructions inside a fusion, as children
 //
-// Numbers are those of one execution. Looked up once an instruction and kept. Not thread-safe; the
-// modules must outlive it. Cost: reading a module when it is first asked for, 5 us an instruction
-// (its text), 150 B and the texts.
+// Numbers are those of one execution. Looked up once an instruction and kept. Thread-safe (one lock
+// for all); the modules must outlive it. Cost: reading a module when it is first asked for, 5 us an
+// instruction (its text), 150 B and the texts.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,6 +46,7 @@ class HloOps {
 
   const hlo::ModuleSet& modules_;
   const Cost with_cost_;
+  std::mutex mutex_;  // guards what follows, and every call
   std::map<uint64_t, Program> programs_;
 };
 

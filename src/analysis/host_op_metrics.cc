@@ -149,12 +149,14 @@ class HostOpReader {
   OpMetricsDb Line(size_t line) const {
     ThreadOps ops;
     const xplane::LineColumns& columns = host_.file().Line(plane_, line);
-    const bool scan = scanner_.Knows(kStageId) || scanner_.Knows(kFrameworkOp);
+    const bool scan =
+        scanner_.MayOccur(kStageId, columns) || scanner_.MayOccur(kFrameworkOp, columns);
     if (!scan && !any_named_) return ops.Finish();
     const std::vector<uint32_t> eager = EagerEvents(line);
+    const LineBytes bytes(host_.file(), plane_, line);
     ForEachInOrder(columns, [&](uint32_t event) {
       if (!scan && !by_entry_[columns.name[event]]) return;
-      AddEvent(line, columns, event, std::ranges::binary_search(eager, event), &ops);
+      AddEvent(bytes, columns, event, std::ranges::binary_search(eager, event), &ops);
     });
     return ops.Finish();
   }
@@ -165,11 +167,13 @@ class HostOpReader {
     const auto& lines = host_.file().planes()[plane_].lines;
     for (size_t l = 0; l < lines.size(); ++l) {
       const xplane::LineColumns& columns = host_.file().Line(plane_, l);
+      if (!scanner_.MayOccur(kStageId, columns)) continue;
+      const LineBytes bytes(host_.file(), plane_, l);
       ForEachInOrder(columns, [&](uint32_t event) {
         std::optional<int64_t> id;
         std::string_view category;
         bool has_category = false;
-        scanner_.Scan(l, event, [&](size_t wanted, const xplane::Stat& stat) {
+        scanner_.Scan(bytes.Record(event), [&](size_t wanted, const xplane::Stat& stat) {
           if (wanted == kStageId) id = stat.IntOrUint();
           if (wanted == kStageCategory) {
             category = stat.text;
@@ -193,11 +197,11 @@ class HostOpReader {
     return events;
   }
 
-  void AddEvent(size_t line, const xplane::LineColumns& columns, uint32_t event, bool is_eager,
-                ThreadOps* ops) const {
+  void AddEvent(const LineBytes& bytes, const xplane::LineColumns& columns, uint32_t event,
+                bool is_eager, ThreadOps* ops) const {
     std::optional<int64_t> stage;
     std::string_view framework_op;
-    scanner_.Scan(line, event, [&](size_t wanted, const xplane::Stat& stat) {
+    scanner_.Scan(bytes.Record(event), [&](size_t wanted, const xplane::Stat& stat) {
       if (wanted == kStageId) stage = stat.IntOrUint();
       if (wanted == kFrameworkOp) framework_op = stat.text;
       if (wanted == kEager) is_eager |= stat.IntOrUint() != 0;
@@ -231,15 +235,13 @@ Result<OpMetricsDb> HostOpMetrics(const PreparedHost& host, size_t plane,
   OpMetricsDb db;
   OpMetricsCombiner combiner(&db);
   const auto& lines = host.file().planes()[plane].lines;
-  for (size_t l = 0; l < lines.size(); ++l) {
+  std::vector<OpMetricsDb> of_lines(lines.size());
+  STROBE_RETURN_IF_ERROR(ForEachPiece(host.parallel(), lines.size(), [&](size_t l) {
     STROBE_RETURN_IF_ERROR(cancel.Check());
-    if (IsDerivedLineId(lines[l].id)) {
-      ThreadOps none;
-      combiner.Add(none.Finish(), false);
-    } else {
-      combiner.Add(reader.Line(l), false);
-    }
-  }
+    of_lines[l] = IsDerivedLineId(lines[l].id) ? ThreadOps().Finish() : reader.Line(l);
+    return OkStatus();
+  }));
+  for (const OpMetricsDb& of_line : of_lines) combiner.Add(of_line, false);
   return db;
 }
 
@@ -260,10 +262,13 @@ TfFunctionTotals TfFunctionsOf(const PreparedHost& host, size_t plane) {
   const xplane::Plane& described = host.file().planes()[plane];
   for (size_t l = 0; l < described.lines.size(); ++l) {
     const xplane::LineColumns& columns = host.file().Line(plane, l);
+    if (!scanner.AnyMayOccur(columns)) continue;
+    const LineBytes bytes(host.file(), plane, l);
     std::vector<Open> stack;
     ForEachInOrder(columns, [&](uint32_t event) {
       std::string_view mode;
-      scanner.Scan(l, event, [&](size_t, const xplane::Stat& stat) { mode = stat.text; });
+      scanner.Scan(bytes.Record(event),
+                   [&](size_t, const xplane::Stat& stat) { mode = stat.text; });
       if (mode.empty()) return;
       const int64_t start_ps = columns.start_ps[event];
       const auto duration_ps = static_cast<uint64_t>(columns.duration_ps[event]);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "src/analysis/line_order.h"
-
 namespace strobe::analysis {
 namespace {
 
@@ -27,9 +25,6 @@ std::vector<std::string_view> WantedNames(bool with_groups) {
   return names;
 }
 
-// Events between two looks at the token.
-constexpr uint32_t kCancelEvery = 1u << 16;
-
 }  // namespace
 
 OpLineWalk::OpLineWalk(const PreparedHost& host, size_t plane, size_t line,
@@ -40,7 +35,9 @@ OpLineWalk::OpLineWalk(const PreparedHost& host, size_t plane, size_t line,
       cancel_(cancel),
       columns_(host.file().Line(plane, line)),
       prepared_(host.planes()[plane].lines[line]),
+      bytes_(host.file(), plane, line),
       scanner_(host.file(), plane, WantedNames(prepared_.groups.empty())),
+      scans_(scanner_.AnyMayOccur(columns_)),
       shift_ps_(WrittenShiftPs(host.file().planes()[plane].lines[line].timestamp_ns,
                                host.file().planes()[plane].lines[line].base_ps)),
       read_groups_(prepared_.groups.empty()) {}
@@ -48,7 +45,8 @@ OpLineWalk::OpLineWalk(const PreparedHost& host, size_t plane, size_t line,
 OpEventStats OpLineWalk::StatsOf(uint32_t event) const {
   OpEventStats stats;
   if (!read_groups_) stats.group = prepared_.groups[event];
-  scanner_.Scan(line_, event, [&](size_t wanted, const xplane::Stat& stat) {
+  if (!scans_) return stats;
+  scanner_.Scan(bytes_.Record(event), [&](size_t wanted, const xplane::Stat& stat) {
     switch (wanted) {
       case kDeviceOffset:
         stats.device_offset_ps = stat.IntOrUint();
@@ -108,9 +106,9 @@ void OpLineWalk::AddBasics(const Open& open, OpSums* sums) const {
 void OpLineWalk::Close(const Open& open, OpAccumulator* sums) const {
   OpSums& op = sums->At(columns_.name[open.event], open.group);
   AddBasics(open, &op);
-  const auto time_ps = static_cast<uint64_t>(open.span.duration_ps);
-  op.unscaled_ps += time_ps;
-  op.min_ps = std::min(op.min_ps, time_ps);
+  op.unscaled_ps += static_cast<uint64_t>(open.span.duration_ps);
+  // The shortest is told as the line has it, whatever the device says.
+  op.min_ps = std::min(op.min_ps, static_cast<uint64_t>(columns_.duration_ps[open.event]));
 }
 
 void OpLineWalk::CloseScanned(const Open& open, const OpEventStats& stats,
@@ -138,19 +136,28 @@ void OpLineWalk::CloseScanned(const Open& open, const OpEventStats& stats,
 }
 
 Status OpLineWalk::Run(Events events, OpAccumulator* sums, const OnOffload& on_offload) {
-  if (scanner_.KnowsAny() || columns_.aggregated > 0) return RunScanned(events, sums, on_offload);
   STROBE_RETURN_IF_ERROR(cancel_.Check());
-  RunPlain(events, sums);
+  if (columns_.aggregated > 0) return RunScanned(events, sums, on_offload);
+  std::shared_ptr<const OpLineFacts> facts;
+  if (scans_) {
+    STROBE_ASSIGN_OR_RETURN(facts, host_.op_lines().Of(plane_, line_, cancel_));
+    if (facts->any_others() || (read_groups_ && facts->any_groups())) {
+      return RunScanned(events, sums, on_offload);
+    }
+  }
+  RunPlain(events, facts != nullptr && facts->any_own_times() ? facts.get() : nullptr, sums);
   return OkStatus();
 }
 
-void OpLineWalk::RunPlain(Events events, OpAccumulator* sums) {
+void OpLineWalk::RunPlain(Events events, const OpLineFacts* facts, OpAccumulator* sums) {
   const int32_t* groups = prepared_.groups.empty() ? nullptr : prepared_.groups.data();
   stack_.clear();
   ForEachInOrder(columns_, [&](uint32_t event) {
     const int64_t group = groups == nullptr ? kNoGroup : groups[event];
     NoteGroup(group);
-    const Span span = {columns_.start_ps[event] + shift_ps_, columns_.duration_ps[event]};
+    const Span span = facts != nullptr && facts->HasOwnTime(event)
+                          ? facts->OwnSpan(event)
+                          : Span{columns_.start_ps[event] + shift_ps_, columns_.duration_ps[event]};
     Track(span);
     if (events == kGroupedOnly && group == kNoGroup) return;
     while (!stack_.empty() && !stack_.back().span.Includes(span)) {
@@ -180,22 +187,6 @@ Status OpLineWalk::RunScanned(Events events, OpAccumulator* sums, const OnOffloa
   }));
   while (!stack_.empty()) close();
   return OkStatus();
-}
-
-Status OpLineWalk::Visit(
-    const std::function<void(uint32_t, const Span&, const OpEventStats&)>& visit) {
-  uint32_t seen = 0;
-  bool cancelled = false;
-  ForEachInOrder(columns_, [&](uint32_t event) {
-    if (++seen % kCancelEvery == 0 && !cancel_.Check().ok()) cancelled = true;
-    if (cancelled) return;
-    const OpEventStats stats = StatsOf(event);
-    NoteGroup(stats.group);
-    const Span span = SpanOf(event, stats);
-    Track(span);
-    visit(event, span, stats);
-  });
-  return cancelled ? cancel_.Check() : OkStatus();
 }
 
 }  // namespace strobe::analysis

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "src/analysis/device_span.h"
+#include "src/analysis/line_order.h"
 #include "src/analysis/op_accumulator.h"
+#include "src/analysis/op_line_facts.h"
 #include "src/analysis/prepared_host.h"
 #include "src/analysis/stat_scan.h"
 #include "src/base/cancel.h"
@@ -54,7 +56,8 @@ class OpLineWalk {
   Status Run(Events events, OpAccumulator* sums, const OnOffload& on_offload = nullptr);
   // Calls `visit(event, span, stats)` in order without summing, for callers with an order of their
   // own.
-  Status Visit(const std::function<void(uint32_t, const Span&, const OpEventStats&)>& visit);
+  template <typename Visitor>
+  Status Visit(Visitor visit);
 
   // Of all events walked; first > last when there was none.
   int64_t first_ps() const { return first_ps_; }
@@ -70,7 +73,8 @@ class OpLineWalk {
     uint32_t event = 0;
   };
 
-  void RunPlain(Events events, OpAccumulator* sums);
+  // `facts` may be nullptr: no event has a time of its own.
+  void RunPlain(Events events, const OpLineFacts* facts, OpAccumulator* sums);
   Status RunScanned(Events events, OpAccumulator* sums, const OnOffload& on_offload);
   OpEventStats StatsOf(uint32_t event) const;
   Span SpanOf(uint32_t event, const OpEventStats& stats) const;
@@ -90,7 +94,9 @@ class OpLineWalk {
   const CancelToken& cancel_;
   const xplane::LineColumns& columns_;
   const PreparedLine& prepared_;
+  const LineBytes bytes_;
   const StatScanner scanner_;
+  const bool scans_;  // the line may have stats that bear on its ops
   const int64_t shift_ps_;
   const bool read_groups_;  // preparation has none for the line, the file may
   int64_t first_ps_ = std::numeric_limits<int64_t>::max();
@@ -100,5 +106,23 @@ class OpLineWalk {
   std::vector<Open> stack_;
   std::vector<OpEventStats> extras_;  // parallel to the stack
 };
+
+template <typename Visitor>
+Status OpLineWalk::Visit(Visitor visit) {
+  // Events between two looks at the token.
+  constexpr uint32_t kCancelEvery = 1u << 16;
+  uint32_t seen = 0;
+  bool cancelled = false;
+  ForEachInOrder(columns_, [&](uint32_t event) {
+    if (++seen % kCancelEvery == 0 && !cancel_.Check().ok()) cancelled = true;
+    if (cancelled) return;
+    const OpEventStats stats = StatsOf(event);
+    NoteGroup(stats.group);
+    const Span span = SpanOf(event, stats);
+    Track(span);
+    visit(event, span, stats);
+  });
+  return cancelled ? cancel_.Check() : OkStatus();
+}
 
 }  // namespace strobe::analysis

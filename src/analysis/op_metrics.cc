@@ -1,8 +1,8 @@
 #include "src/analysis/op_metrics.h"
 
 #include <algorithm>
-#include <functional>
-#include <tuple>
+
+#include "src/base/hash.h"
 
 namespace strobe::analysis {
 namespace {
@@ -59,16 +59,27 @@ void AddMeasurements(const OpMetrics& from, bool add_cores, OpMetrics* into) {
   AddMemory(from.memory_accessed, &into->memory_accessed);
 }
 
+uint64_t HashOf(const OpMetrics& op) { return Hash64(op.name, op.hlo_module_id); }
+
 }  // namespace
 
-size_t OpMetricsCombiner::KeyHash::operator()(const Key& key) const {
-  return std::hash<std::string>()(key.name) ^ (key.hlo_module_id * 0x9e3779b97f4a7c15ULL);
+OpMetricsCombiner::OpMetricsCombiner(OpMetricsDb* into) : into_(into) {
+  for (size_t i = 0; i < into_->ops.size(); ++i) index_.emplace(HashOf(into_->ops[i]), i);
 }
 
-OpMetricsCombiner::OpMetricsCombiner(OpMetricsDb* into) : into_(into) {
-  for (size_t i = 0; i < into_->ops.size(); ++i) {
-    index_.emplace(Key{into_->ops[i].hlo_module_id, into_->ops[i].name}, i);
+OpMetrics& OpMetricsCombiner::Place(const OpMetrics& op, bool add_cores) {
+  const uint64_t hash = HashOf(op);
+  const auto [begin, end] = index_.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    OpMetrics& known = into_->ops[at->second];
+    if (known.hlo_module_id == op.hlo_module_id && known.name == op.name) return known;
   }
+  index_.emplace(hash, into_->ops.size());
+  OpMetrics& added = into_->ops.emplace_back();
+  added.hlo_module_id = op.hlo_module_id;
+  added.name = op.name;
+  added.num_cores = add_cores ? 0 : op.num_cores;
+  return added;
 }
 
 void OpMetricsCombiner::Add(const OpMetricsDb& from, bool add_cores) {
@@ -84,15 +95,7 @@ void OpMetricsCombiner::Add(const OpMetricsDb& from, bool add_cores) {
   into_->precision.compute_16bit_ps += from.precision.compute_16bit_ps;
   into_->precision.compute_32bit_ps += from.precision.compute_32bit_ps;
   for (const OpMetrics& op : from.ops) {
-    const auto [place, is_new] =
-        index_.try_emplace(Key{op.hlo_module_id, op.name}, into_->ops.size());
-    if (is_new) {
-      OpMetrics& added = into_->ops.emplace_back();
-      added.hlo_module_id = op.hlo_module_id;
-      added.name = op.name;
-      added.num_cores = add_cores ? 0 : op.num_cores;
-    }
-    OpMetrics& known = into_->ops[place->second];
+    OpMetrics& known = Place(op, add_cores);
     CopyIdentity(op, &known);
     AddMeasurements(op, add_cores, &known);
   }

@@ -95,16 +95,11 @@ class OpMetricsCombiner {
   void Add(const OpMetricsDb& from, bool add_cores);
 
  private:
-  struct Key {
-    uint64_t hlo_module_id;
-    std::string name;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct KeyHash {
-    size_t operator()(const Key& key) const;
-  };
+  OpMetrics& Place(const OpMetrics& op, bool add_cores);
+
   OpMetricsDb* const into_;
-  std::unordered_map<Key, size_t, KeyHash> index_;
+  // By hash of the key; the keys stand in `into_`.
+  std::unordered_multimap<uint64_t, size_t> index_;
 };
 
 // Sets flops, bytes and memory of ops whose cost XProf lacks to 0, as it has them.

@@ -56,7 +56,7 @@ void SumOps(benchmark::State& state, bool nested, bool with_stats) {
   Result<std::shared_ptr<xplane::ProfileFile>> file = xplane::ProfileFile::Open(source, {});
   if (!file.ok()) return state.SkipWithError("cannot open");
   Result<std::shared_ptr<const PreparedHost>> host =
-      PreparedHost::Prepare(*file, **file, {.tpu_op_lines = false}, CancelToken());
+      PreparedHost::Prepare(*file, **file, {.op_lines = false}, CancelToken());
   if (!host.ok()) return state.SkipWithError("cannot prepare");
   hlo::ModuleSet modules;
   modules.Finish();

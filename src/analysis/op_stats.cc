@@ -86,11 +86,8 @@ Result<OpStats> MakeOpStats(const PreparedHost& host, const hlo::ModuleSet& modu
   if (is_tpu) {
     STROBE_RETURN_IF_ERROR(AddTpu(host, &stats, cancel));
   } else {
-    KernelTotals kernels;
-    for (const size_t plane : planes) {
-      STROBE_RETURN_IF_ERROR(kernels.AddPlane(host, plane, &ops, cancel));
-    }
-    stats.kernels = kernels.Heaviest(OpStats::kMaxKernels);
+    STROBE_ASSIGN_OR_RETURN(stats.kernels,
+                            HeaviestKernels(host, planes, &ops, OpStats::kMaxKernels, cancel));
   }
   STROBE_RETURN_IF_ERROR(AddHost(host, &stats, cancel));
   if (!stats.run.is_training) stats.disaggregated_prefill_latency_ms = DecodeStepMilliseconds(host);

@@ -5,6 +5,7 @@
 #include "src/analysis/event_links.h"
 #include "src/analysis/gpu_lines.h"
 #include "src/analysis/group_events.h"
+#include "src/analysis/op_line_facts.h"
 #include "src/analysis/tpu_grouping.h"
 #include "src/analysis/tpu_lines.h"
 #include "src/base/hash.h"
@@ -32,6 +33,9 @@ class HostPreparer {
       : file_(file), options_(options), cancel_(cancel), host_(new PreparedHost()) {
     host_->owner_ = std::move(owner);
     host_->file_ = &file;
+    host_->parallel_ = options.parallel;
+    host_->op_lines_ = options.op_lines_read != nullptr ? options.op_lines_read
+                                                        : std::make_shared<OpLineCache>(file);
   }
 
   Result<std::shared_ptr<const PreparedHost>> Run() {
@@ -82,17 +86,22 @@ class HostPreparer {
   Status ReadLinks() {
     const uint64_t host_hash = file_.hostnames().empty() ? 0 : Hash64(file_.hostnames().front());
     links_.resize(file_.planes().size());
+    std::vector<std::unique_ptr<const LinkReader>> readers(links_.size());
+    std::vector<std::pair<size_t, size_t>> lines;
     for (size_t p = 0; p < file_.planes().size(); ++p) {
-      const size_t line_count = file_.planes()[p].lines.size();
-      links_[p].resize(line_count);
-      const LinkReader reader(file_, p, host_hash);
-      if (!reader.knows_any()) continue;
-      for (size_t l = 0; l < line_count; ++l) {
-        STROBE_RETURN_IF_ERROR(cancel_.Check());
-        links_[p][l] = reader.Read(l);
-        host_->planes_[p].lines[l].groups = std::move(links_[p][l].file_groups);
+      links_[p].resize(file_.planes()[p].lines.size());
+      readers[p] = std::make_unique<LinkReader>(file_, p, host_hash);
+      for (size_t l = 0; readers[p]->knows_any() && l < links_[p].size(); ++l) {
+        lines.emplace_back(p, l);
       }
     }
+    STROBE_RETURN_IF_ERROR(ForEachPiece(options_.parallel, lines.size(), [&](size_t i) {
+      const auto [p, l] = lines[i];
+      STROBE_RETURN_IF_ERROR(cancel_.Check());
+      links_[p][l] = readers[p]->Read(l);
+      host_->planes_[p].lines[l].groups = std::move(links_[p][l].file_groups);
+      return OkStatus();
+    }));
     if (GroupedBefore()) KeepFileFlows();
     return OkStatus();
   }
@@ -161,25 +170,28 @@ class HostPreparer {
     const auto& planes = file_.planes();
     const bool is_tpu = std::ranges::any_of(
         planes, [](const xplane::Plane& plane) { return plane.name.starts_with(kTpuPrefix); });
-    for (size_t p = 0; is_tpu && p < planes.size(); ++p) {
+    if (!is_tpu) return OkStatus();
+    return ForEachPiece(options_.parallel, planes.size(), [&](size_t p) {
       STROBE_RETURN_IF_ERROR(cancel_.Check());
-      if (!IsXprofDevicePlane(planes[p].name)) continue;
-      GroupTpuPlane(file_, p, host_->groups_, &host_->planes_[p]);
-    }
-    return OkStatus();
+      if (IsXprofDevicePlane(planes[p].name)) {
+        GroupTpuPlane(file_, p, host_->groups_, &host_->planes_[p]);
+      }
+      return OkStatus();
+    });
   }
 
   Status DeriveLines() {
     hlo::ModuleSet modules;
     modules.AddEmbedded(file_, host_->owner_);
     modules.Finish();
-    STROBE_RETURN_IF_ERROR(
-        DeriveGpuLines({file_, modules, host_->groups_}, cancel_, &host_->planes_, &host_->texts_));
-    for (size_t p = 0; p < file_.planes().size(); ++p) {
-      if (!options_.tpu_op_lines || !TensorCoreOf(file_.planes()[p].name)) continue;
-      STROBE_RETURN_IF_ERROR(DeriveTpuLines(file_, p, cancel_, &host_->planes_[p], &host_->texts_));
-    }
-    return OkStatus();
+    host_->texts_.resize(file_.planes().size());
+    STROBE_RETURN_IF_ERROR(DeriveGpuLines({file_, modules, host_->groups_, options_}, cancel_,
+                                          &host_->planes_, &host_->texts_));
+    if (!options_.op_lines) return OkStatus();
+    return ForEachPiece(options_.parallel, file_.planes().size(), [&](size_t p) {
+      if (!TensorCoreOf(file_.planes()[p].name)) return OkStatus();
+      return DeriveTpuLines(file_, p, cancel_, &host_->planes_[p], &host_->texts_[p]);
+    });
   }
 
   const xplane::ProfileFile& file_;
@@ -233,12 +245,15 @@ uint64_t PreparedHost::resident_bytes() const {
       bytes += line.flows.capacity() * sizeof(FlowEnd);
       bytes += line.additions.capacity() * sizeof(EventAddition);
       bytes += line.events.capacity() * sizeof(AddedEvent);
+      bytes += line.derived_events.capacity() * sizeof(DerivedEvent);
       for (const AddedEvent& event : line.events) {
         bytes += event.stats.capacity() * sizeof(AddedStat);
       }
     }
   }
-  for (const std::string& text : texts_) bytes += sizeof(text) + text.capacity();
+  for (const std::deque<std::string>& texts : texts_) {
+    for (const std::string& text : texts) bytes += sizeof(text) + text.capacity();
+  }
   for (const auto& [id, group] : groups_) {
     bytes += sizeof(group) + 64 + group.name.capacity() +
              (group.parents.capacity() + group.children.capacity()) * sizeof(int64_t);

@@ -26,10 +26,13 @@
 #include <vector>
 
 #include "src/base/cancel.h"
+#include "src/base/parallel.h"
 #include "src/base/status.h"
 #include "src/xplane/profile_file.h"
 
 namespace strobe::analysis {
+
+class OpLineCache;  // op_line_facts.h
 
 inline constexpr int64_t kNoGroup = -1;
 
@@ -67,6 +70,22 @@ struct AddedEvent {
   std::vector<AddedStat> stats;
 };
 
+// An event that preparation derived and that is nothing but a name over a time. There may be
+// several for each event of the file, so it is small.
+struct DerivedEvent {
+  int64_t start_ps = 0;  // file time
+  int64_t duration_ps = 0;
+  uint32_t name = 0;  // index into PreparedLine::derived_names
+  int32_t group = static_cast<int32_t>(kNoGroup);
+};
+
+// What derived events are called; texts belong to the file or to the PreparedHost.
+struct DerivedName {
+  std::string_view text;
+  std::string_view display;  // empty: the text
+  std::string_view label() const { return display.empty() ? text : display; }
+};
+
 // An end of a flow at an event. An event may have several; the last one is what viewers draw.
 struct FlowEnd {
   uint32_t event = 0;
@@ -99,9 +118,13 @@ struct PreparedLine {
   // When !from_file: all events, sorted by time. Else those that the line has beside the file's;
   // they count on from the last event of the file.
   std::vector<AddedEvent> events;
+  // Of lines that are derived, instead of `events` where they carry nothing else; sorted by time.
+  std::vector<DerivedEvent> derived_events;
+  std::shared_ptr<const std::vector<DerivedName>> derived_names;
 
   // `event`: of the file, or file_event_count + index into `events`.
   int64_t GroupOf(uint32_t event) const {
+    if (!derived_events.empty()) return derived_events[event].group;
     if (!from_file) return events[event].group;
     if (event >= file_event_count) return events[event - file_event_count].group;
     return groups.empty() ? kNoGroup : groups[event];
@@ -116,10 +139,14 @@ struct PreparedPlane {
 };
 
 struct PrepareOptions {
-  // Scopes, framework ops and source lines of TPU cores. They take as long as all the rest and
-  // longer, and only viewers of a trace show them.
-  bool tpu_op_lines = true;
+  // Scopes, framework ops, modules and source lines of devices, and launch statistics. They take as
+  // long as all the rest and longer, and only viewers of a trace show them.
+  bool op_lines = true;
   uint64_t max_groups = 10'000'000;
+  // For planes and lines side by side, here and by whoever works on what is prepared.
+  Parallel parallel;
+  // What was read of the file's op lines before; nullptr: nothing.
+  std::shared_ptr<OpLineCache> op_lines_read;
 };
 
 class PreparedHost {
@@ -131,6 +158,8 @@ class PreparedHost {
                                                              const CancelToken& cancel);
 
   const xplane::ProfileFile& file() const { return *file_; }
+  const Parallel& parallel() const { return parallel_; }
+  OpLineCache& op_lines() const { return *op_lines_; }
   const std::vector<PreparedPlane>& planes() const { return planes_; }  // index of the file
   const std::map<int64_t, Group>& groups() const { return groups_; }
   // The profile carried group ids already, so nothing was worked out anew.
@@ -149,7 +178,9 @@ class PreparedHost {
 
   std::shared_ptr<const void> owner_;
   const xplane::ProfileFile* file_ = nullptr;
-  std::deque<std::string> texts_;  // that events refer to
+  Parallel parallel_;
+  std::shared_ptr<OpLineCache> op_lines_;
+  std::deque<std::deque<std::string>> texts_;  // that events refer to, by plane
   std::vector<PreparedPlane> planes_;
   std::map<int64_t, Group> groups_;
   bool grouped_before_ = false;

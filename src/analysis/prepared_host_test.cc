@@ -347,17 +347,20 @@ TEST(PreparedHostTest, FrameworkOpsOfATensorCoreAreDerived) {
   const Opened opened = Prepare(space);
   const PreparedLine* framework = opened.Find(0, "Framework Ops");
   ASSERT_NE(framework, nullptr);
-  ASSERT_EQ(framework->events.size(), 2U);
-  EXPECT_EQ(framework->events[0].name, "jit(f)/layer/dot_general:");
-  EXPECT_EQ(framework->events[0].display_name, "dot_general");
-  EXPECT_EQ(framework->events[0].duration_ps, 250 * kNanosecond);
+  const auto name = [](const PreparedLine* line, size_t i) -> const DerivedName& {
+    return (*line->derived_names)[line->derived_events[i].name];
+  };
+  ASSERT_EQ(framework->derived_events.size(), 2U);
+  EXPECT_EQ(name(framework, 0).text, "jit(f)/layer/dot_general:");
+  EXPECT_EQ(name(framework, 0).display, "dot_general");
+  EXPECT_EQ(framework->derived_events[0].duration_ps, 250 * kNanosecond);
   const PreparedLine* scopes = opened.Find(0, "Framework Name Scope");
   ASSERT_NE(scopes, nullptr);
   // Two levels; the inner one is a nanosecond shorter so that it lies inside.
-  ASSERT_EQ(scopes->events.size(), 4U);
-  EXPECT_EQ(scopes->events[0].name, "jit(f)");
-  EXPECT_EQ(scopes->events[1].name, "layer");
-  EXPECT_EQ(scopes->events[1].duration_ps, 249 * kNanosecond);
+  ASSERT_EQ(scopes->derived_events.size(), 4U);
+  EXPECT_EQ(name(scopes, 0).text, "jit(f)");
+  EXPECT_EQ(name(scopes, 1).text, "layer");
+  EXPECT_EQ(scopes->derived_events[1].duration_ps, 249 * kNanosecond);
   ASSERT_NE(opened.Find(0, "Source code"), nullptr);
 }
 

@@ -11,11 +11,12 @@ using xplane::StatType;
 
 StatScanner::StatScanner(const xplane::ProfileFile& file, size_t plane,
                          std::vector<std::string_view> names)
-    : file_(file), plane_(plane), names_(std::move(names)), known_(names_.size(), false) {
+    : names_(std::move(names)), ids_(names_.size()), known_(names_.size(), false) {
   for (const xplane::StatMetadata& stat : file.planes()[plane].stat_metadata) {
     for (size_t i = 0; i < names_.size(); ++i) {
       if (stat.name != names_[i]) continue;
       known_[i] = knows_any_ = true;
+      ids_[i].push_back(stat.id);
       if (stat.id < 0 || stat.id >= kDenseIds) {
         far_slots_[stat.id] = static_cast<uint8_t>(i);
         continue;
@@ -26,21 +27,21 @@ StatScanner::StatScanner(const xplane::ProfileFile& file, size_t plane,
     }
   }
   if (!knows_any_) return;
-  refs_.reserve(file.planes()[plane].stat_metadata.size());
+  // Of two with one id the first counts.
+  std::vector<bool> set;
   for (const xplane::StatMetadata& stat : file.planes()[plane].stat_metadata) {
-    refs_.emplace(stat.id, stat.name);
+    if (stat.id < 0 || stat.id >= kDenseIds) {
+      far_refs_.emplace(stat.id, stat.name);
+      continue;
+    }
+    const auto id = static_cast<size_t>(stat.id);
+    if (refs_.size() <= id) {
+      refs_.resize(id + 1);
+      set.resize(id + 1);
+    }
+    if (!set[id]) refs_[id] = stat.name;
+    set[id] = true;
   }
-}
-
-std::string_view StatScanner::EventBytes(size_t line, uint32_t event) const {
-  const xplane::ByteRange& range = file_.planes()[plane_].lines[line].bytes;
-  const uint64_t offset = file_.EventOffset(plane_, line, event);
-  const std::string_view bytes = file_.source().bytes();
-  const uint64_t end = range.offset + range.size_bytes;
-  if (offset >= end || end > bytes.size()) return {};
-  WireReader reader(bytes.substr(offset, end - offset));
-  WireField field;
-  return reader.Next(&field) && field.type == WireType::kBytes ? field.bytes : std::string_view();
 }
 
 int64_t StatScanner::PeekId(std::string_view stat) {
@@ -88,10 +89,10 @@ bool DecodeSmall(std::string_view bytes, xplane::Stat* stat) {
 
 }  // namespace
 
-bool StatScanner::Decode(std::string_view bytes, xplane::Stat* stat) const {
+bool StatScanner::Decode(std::string_view bytes, size_t readable_behind, xplane::Stat* stat) const {
   *stat = xplane::Stat();
   if (DecodeSmall(bytes, stat)) return true;
-  WireReader reader(bytes);
+  WireReader reader(bytes, readable_behind);
   WireField field;
   while (reader.Next(&field)) {
     switch (field.number) {
@@ -123,8 +124,7 @@ bool StatScanner::Decode(std::string_view bytes, xplane::Stat* stat) const {
         if (field.type != WireType::kVarint) break;
         stat->type = StatType::kRef;
         stat->uint64_value = field.value;
-        const auto found = refs_.find(field.signed_value());
-        stat->text = found == refs_.end() ? std::string_view() : found->second;
+        stat->text = RefText(field.signed_value());
         break;
       }
       default:

@@ -1,6 +1,7 @@
 #include "src/analysis/step_database.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "src/analysis/step_events.h"
 #include "src/analysis/tpu_step.h"
@@ -38,17 +39,18 @@ Step MakeTpuStep(int64_t number, StepRecord* record) {
   if (time.duration_ps() == 0) return step;
   step.ops = std::make_shared<OpMetricsDb>();
   OpMetricsCombiner combiner(step.ops.get());
-  for (const auto& [core, ops] : record->ops) {
+  for (const auto& [core, group] : record->ops) {
+    const OpMetricsDb ops = group->Build();
     const bool is_sparse = core >= kSparseCoreIndexStart;
     const StepSpan on_core = is_sparse ? record->StepTimeOn(core) : time;
     // The rest of the step is idle; `frame` has it without a copy of the ops.
     OpMetricsDb frame;
-    frame.total_op_time_ps = ops->total_op_time_ps;
+    frame.total_op_time_ps = ops.total_op_time_ps;
     SetTotalTimeAndIdle(on_core.duration_ps(), &frame);
     const uint64_t idle_ps = frame.total_time_ps - frame.total_op_time_ps;
-    step.cores.emplace(core, MakeTpuCoreStep(number, *record, on_core, *ops, idle_ps));
+    step.cores.emplace(core, MakeTpuCoreStep(number, *record, on_core, ops, idle_ps));
     if (is_sparse) continue;
-    combiner.Add(*ops, /*add_cores=*/true);
+    combiner.Add(ops, /*add_cores=*/true);
     frame.total_op_time_ps = 0;  // the ops have it
     combiner.Add(frame, /*add_cores=*/true);
   }
@@ -103,20 +105,43 @@ void MoveHostInputIntoInfeed(const StepRecords& host_steps, StepDatabase* databa
   }
 }
 
+// What each plane says of its steps. `origin_unix_ns` is the last plane's that tells one.
+Result<std::vector<StepRecords>> RecordsOfPlanes(const PreparedHost& host,
+                                                 const std::vector<DevicePlaneMetrics>& devices,
+                                                 const CancelToken& cancel,
+                                                 int64_t* origin_unix_ns) {
+  constexpr int64_t kNotTold = std::numeric_limits<int64_t>::min();
+  std::vector<StepRecords> records(devices.size());
+  std::vector<int64_t> origins(devices.size(), kNotTold);
+  STROBE_RETURN_IF_ERROR(ForEachPiece(host.parallel(), devices.size(), [&](size_t i) {
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    records[i] = DeviceStepRecords(host, devices[i], &origins[i]);
+    return OkStatus();
+  }));
+  for (const int64_t origin : origins) {
+    if (origin != kNotTold) *origin_unix_ns = origin;
+  }
+  return records;
+}
+
 Result<StepDatabase> MakeTpuSteps(const PreparedHost& host,
                                   const std::vector<DevicePlaneMetrics>& devices,
                                   const CancelToken& cancel) {
   StepDatabase database;
+  STROBE_ASSIGN_OR_RETURN(std::vector<StepRecords> of_planes,
+                          RecordsOfPlanes(host, devices, cancel, &database.origin_unix_ns));
   StepRecords records;
-  for (const DevicePlaneMetrics& device : devices) {
-    STROBE_RETURN_IF_ERROR(cancel.Check());
-    StepRecords of_plane = DeviceStepRecords(host, device, &database.origin_unix_ns);
+  for (StepRecords& of_plane : of_planes) {
     if (!of_plane.empty()) IntersectSteps(std::move(of_plane), &records);
   }
-  for (auto& [number, record] : records) {
+  std::vector<std::pair<int64_t, StepRecord*>> ordered;
+  for (auto& [number, record] : records) ordered.emplace_back(number, &record);
+  database.steps.resize(ordered.size());
+  STROBE_RETURN_IF_ERROR(ForEachPiece(host.parallel(), ordered.size(), [&](size_t i) {
     STROBE_RETURN_IF_ERROR(cancel.Check());
-    database.steps.push_back(MakeTpuStep(number, &record));
-  }
+    database.steps[i] = MakeTpuStep(ordered[i].first, ordered[i].second);
+    return OkStatus();
+  }));
   if (database.steps.empty() || HasInfeed(devices)) return database;
   STROBE_ASSIGN_OR_RETURN(const StepRecords host_steps,
                           HostStepRecords(host, HostSpans::kInputOnly, cancel));
@@ -147,10 +172,9 @@ Result<StepDatabase> MakeStepDatabase(const PreparedHost& host,
     STROBE_ASSIGN_OR_RETURN(records, HostStepRecords(host, HostSpans::kAll, cancel));
     database.origin_unix_ns = HostOrigin(host);
   }
-  for (const DevicePlaneMetrics& device : devices) {
-    STROBE_RETURN_IF_ERROR(cancel.Check());
-    UniteSteps(DeviceStepRecords(host, device, &database.origin_unix_ns), &records);
-  }
+  STROBE_ASSIGN_OR_RETURN(std::vector<StepRecords> of_planes,
+                          RecordsOfPlanes(host, devices, cancel, &database.origin_unix_ns));
+  for (StepRecords& of_plane : of_planes) UniteSteps(std::move(of_plane), &records);
   for (auto& [number, record] : records) {
     STROBE_RETURN_IF_ERROR(cancel.Check());
     Step step;

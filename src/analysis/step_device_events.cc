@@ -186,8 +186,8 @@ std::set<int64_t> GroupsOf(const PreparedLine& line) {
   return groups;
 }
 
-const OpMetricsDb& NoOps() {
-  static const OpMetricsDb empty;
+const GroupOps& NoOps() {
+  static const GroupOps empty;
   return empty;
 }
 

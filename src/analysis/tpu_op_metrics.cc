@@ -23,13 +23,19 @@ bool IsOpLine(std::string_view name) {
   return name == kOpLine || name == kFrameworkOpLine || name == kSparseOpLine;
 }
 
+}  // namespace
+
 // The ops of a plane: each metadata entry's identity, and which entries are the same op.
 class PlaneOps {
  public:
+  // Where ops stand in the database that is being built; used for one after the other.
+  struct Places {
+    std::vector<uint64_t> of_op;  // round << 32 | index
+    uint64_t round = 0;
+  };
+
   PlaneOps(const xplane::ProfileFile& file, size_t plane, const std::vector<uint32_t>& executed)
-      : ops_(file.planes()[plane].event_metadata.size()),
-        same_(ops_.size(), 0),
-        place_(ops_.size(), 0) {
+      : ops_(file.planes()[plane].event_metadata.size()), same_(ops_.size(), 0) {
     std::map<OpKey, uint32_t> first;
     for (const uint32_t entry : executed) {
       ops_[entry] = ReadOpIdentity(file, plane, entry);
@@ -40,20 +46,22 @@ class PlaneOps {
 
   // Adds up entries that are the same op. `light`: without the texts that only the whole needs.
   template <typename Each>
-  OpMetricsDb Build(CoreType core, bool light, Each each) {
+  OpMetricsDb Build(CoreType core, bool light, Places* places, Each each) const {
     OpMetricsDb db;
-    ++round_;
+    ++places->round;
+    if (places->of_op.size() < ops_.size()) places->of_op.resize(ops_.size());
     double normalized_total = 0;
     each([&](uint32_t entry, const OpSums& sums) {
       if (!ops_[entry]) return;
-      const uint32_t op = same_[entry];
-      if (place_[op] >> 32 != round_) {
-        place_[op] = round_ << 32 | db.ops.size();
-        db.ops.push_back(light ? Light(ops_[op]->op) : ops_[op]->op);
+      uint64_t& place = places->of_op[same_[entry]];
+      if (place >> 32 != places->round) {
+        place = places->round << 32 | db.ops.size();
+        const OpMetrics& op = ops_[same_[entry]]->op;
+        db.ops.push_back(light ? Light(op) : op);
         db.ops.back().core_type = core;
         db.ops.back().num_cores = 1;
       }
-      AddSums(sums, light, &db.ops[static_cast<uint32_t>(place_[op])]);
+      AddSums(sums, light, &db.ops[static_cast<uint32_t>(place)]);
     });
     for (OpMetrics& op : db.ops) {
       ScaleByOccurrences(&op);
@@ -67,9 +75,10 @@ class PlaneOps {
   }
 
   // The op that a metadata entry stands for, in the database built last; npos: none.
-  size_t PlaceOf(uint32_t entry) const {
-    if (!ops_[entry] || place_[same_[entry]] >> 32 != round_) return std::string::npos;
-    return static_cast<uint32_t>(place_[same_[entry]]);
+  size_t PlaceOf(uint32_t entry, const Places& places) const {
+    if (!ops_[entry]) return std::string::npos;
+    const uint64_t place = places.of_op[same_[entry]];
+    return place >> 32 == places.round ? static_cast<uint32_t>(place) : std::string::npos;
   }
 
  private:
@@ -97,17 +106,25 @@ class PlaneOps {
   }
 
   std::vector<std::optional<OpIdentity>> ops_;
-  std::vector<uint32_t> same_;   // the first entry that is the same op
-  std::vector<uint64_t> place_;  // by op: round << 32 | index in the database being built
-  uint64_t round_ = 0;
+  std::vector<uint32_t> same_;  // the first entry that is the same op
 };
 
-void BuildGroups(const OpAccumulator& sums, CoreType core, PlaneOps* ops,
-                 std::map<int64_t, OpMetricsDb>* groups) {
-  for (const auto& [id, group] : sums.groups()) {
-    (*groups)[id] = ops->Build(core, true, [&](auto add) {
-      for (const auto& [entry, entry_sums] : group) add(entry, entry_sums);
-    });
+OpMetricsDb GroupOps::Build() const {
+  if (ops_ == nullptr) return OpMetricsDb();
+  // Kept from step to step, so that a large table is not cleared for each.
+  thread_local PlaneOps::Places places;
+  return ops_->Build(CoreType::kUnknown, /*light=*/true, &places, [&](auto add) {
+    for (const auto& [entry, sums] : sums_) add(entry, sums);
+  });
+}
+
+namespace {
+
+void KeepGroups(OpAccumulator* sums, const std::shared_ptr<const PlaneOps>& ops,
+                std::map<int64_t, GroupOps>* groups) {
+  for (auto& [id, group] : sums->TakeGroups()) {
+    group.shrink_to_fit();
+    groups->try_emplace(id, ops, std::move(group));
   }
 }
 
@@ -128,6 +145,9 @@ void AddAddedEvents(const PreparedLine& line, int64_t shift_ps, Window* window) 
   for (const AddedEvent& event : line.events) {
     const Span span = SpanOfAdded(event, shift_ps);
     window->Add(span.start_ps, span.end_ps());
+  }
+  for (const DerivedEvent& event : line.derived_events) {
+    window->Add(event.start_ps + shift_ps, event.start_ps + shift_ps + event.duration_ps);
   }
 }
 
@@ -182,13 +202,14 @@ Result<DevicePlaneMetrics> TensorCoreMetrics(const PreparedHost& host, size_t pl
   sums.Finish();
   grouped.Finish();
 
-  PlaneOps ops(file, plane, sums.order());
-  BuildGroups(groups_differ ? grouped : sums, CoreType::kUnknown, &ops, &metrics.by_group);
-  metrics.whole = ops.Build(CoreType::kTensorCore, false, [&](auto add) {
+  const auto ops = std::make_shared<const PlaneOps>(file, plane, sums.order());
+  KeepGroups(groups_differ ? &grouped : &sums, ops, &metrics.by_group);
+  PlaneOps::Places places;
+  metrics.whole = ops->Build(CoreType::kTensorCore, false, &places, [&](auto add) {
     for (const uint32_t entry : sums.order()) add(entry, sums.whole()[entry]);
   });
   for (const auto& [entry, keys] : offloads) {
-    const size_t place = ops.PlaceOf(entry);
+    const size_t place = ops->PlaceOf(entry, places);
     if (place == std::string::npos) continue;
     auto children = std::make_shared<OpMetricsDb>();
     OpMetricsCombiner combiner(children.get());
@@ -214,8 +235,7 @@ Result<DevicePlaneMetrics> SparseCoreMetrics(const PreparedHost& host, size_t pl
     STROBE_RETURN_IF_ERROR(walk.Run(OpLineWalk::kGroupedOnly, &sums));
   }
   sums.Finish();
-  PlaneOps ops(file, plane, sums.order());
-  BuildGroups(sums, CoreType::kUnknown, &ops, &metrics.by_group);
+  KeepGroups(&sums, std::make_shared<const PlaneOps>(file, plane, sums.order()), &metrics.by_group);
   return metrics;
 }
 
@@ -315,9 +335,10 @@ Status AddSparseCore(const PreparedHost& host, size_t plane, const CancelToken& 
   }
   for (auto& [key, run] : runs) {
     while (!run.stack.empty()) run.Close();
-    PlaneOps plane_ops(file, plane, run.order);
-    auto db =
-        std::make_shared<OpMetricsDb>(plane_ops.Build(CoreType::kSparseCore, false, [&](auto add) {
+    const PlaneOps plane_ops(file, plane, run.order);
+    PlaneOps::Places places;
+    auto db = std::make_shared<OpMetricsDb>(
+        plane_ops.Build(CoreType::kSparseCore, false, &places, [&](auto add) {
           for (const uint32_t entry : run.order) add(entry, run.sums.at(entry));
         }));
     SetTotalTimeAndIdle(run.modules_ps, db.get());

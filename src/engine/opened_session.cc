@@ -76,6 +76,7 @@ void SessionState::OpenHost(HostState* host, const IndexedFile& file,
     return;
   }
   host->profile = std::move(opened->profile);
+  host->op_lines = std::make_shared<analysis::OpLineCache>(*host->profile);
   host->identity = std::move(opened->identity);
   host->from_columns = opened->from_cache;
   host->columns = std::move(opened->columns);
@@ -154,7 +155,8 @@ uint64_t SessionState::resident_bytes() const {
   uint64_t bytes = pyramid_bytes_.load();
   for (const HostState& host : hosts_) {
     if (host.profile == nullptr) continue;
-    bytes += host.profile->resident_bytes() + host.profile->source().owned_bytes();
+    bytes += host.profile->resident_bytes() + host.profile->source().owned_bytes() +
+             host.op_lines->resident_bytes();
   }
   if (const auto inputs = ToolInputsIfMade()) bytes += inputs->resident_bytes();
   return bytes;

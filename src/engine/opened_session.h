@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "src/analysis/op_line_facts.h"
 #include "src/analysis/session_window.h"
 #include "src/base/executor.h"
 #include "src/engine/engine.h"
@@ -161,6 +162,7 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
     std::shared_ptr<const xplane::ColumnFile> columns;  // when from_columns
     std::shared_ptr<const PyramidFile> pyramids;        // kept ones; nullptr: none
     std::shared_ptr<const FirstLook> first_look;        // likewise
+    std::shared_ptr<analysis::OpLineCache> op_lines;    // made with the profile
     int64_t shift_ps = 0;
     std::string content_hash;                       // guarded by answers_mutex_; empty: not known
     std::vector<uint32_t> planes;                   // in display order

@@ -104,10 +104,16 @@ Status SessionState::KeepFirstLook(uint32_t h, const CancelToken& cancel) {
   return std::move(writer).Commit(parts_->columns.SidePath(*content_hash, kFirstLookEnding));
 }
 
-// With everything decoded: the columns are written for the next time, and the session is judged.
+// With everything decoded: op lines are read for the tools, the columns are written for the next
+// time, and the session is judged.
 // Nobody waits for either; the cache logs its own trouble.
 void SessionState::KeepAndJudge() {
   const CancelToken cancel = stop_loading_.token();
+  for (const HostState& host : hosts_) {
+    // While the bytes are in memory still; tools begin with it.
+    if (host.profile != nullptr && !host.from_columns) (void)host.op_lines->ReadAll(cancel).ok();
+  }
+  parts_->make_room();
   for (uint32_t h = 0; h < hosts_.size(); ++h) {
     const HostState& host = hosts_[h];
     if (host.profile == nullptr || cancel.cancelled()) continue;

@@ -65,6 +65,9 @@ std::shared_ptr<tools::SessionInput> SessionState::ToolInputs() {
     tools::SessionInput::Parts parts;
     parts.name = entry_.xprof_run();
     parts.max_prepared_bytes = parts_->max_prepared_bytes;
+    parts.parallel = [shared = parts_](size_t count, const std::function<void(size_t)>& work) {
+      ParallelFor(shared->executor, Executor::Priority::kInteractive, count, work);
+    };
     auto modules = std::make_shared<hlo::ModuleSet>();
     for (const HostState& host : hosts_) {
       std::shared_ptr<xplane::ProfileFile> profile = host.profile;
@@ -78,6 +81,7 @@ std::shared_ptr<tools::SessionInput> SessionState::ToolInputs() {
                              .shift_ps = host.shift_ps,
                              .error = std::move(error)});
       parts.owners.push_back(profile);
+      parts.op_lines.push_back(host.op_lines);
       if (host.profile != nullptr) modules->AddEmbedded(*host.profile, host.profile);
     }
     std::string mark;

@@ -129,6 +129,14 @@ Result<std::shared_ptr<const T>> SessionInput::Once(
   return made;
 }
 
+analysis::PrepareOptions SessionInput::OptionsOf(size_t host, bool op_lines) const {
+  analysis::PrepareOptions options;
+  options.op_lines = op_lines;
+  options.parallel = parts_.parallel;
+  if (host < parts_.op_lines.size()) options.op_lines_read = parts_.op_lines[host];
+  return options;
+}
+
 Result<std::shared_ptr<const analysis::PreparedHost>> SessionInput::Prepared(
     size_t host, const CancelToken& cancel) {
   STROBE_RETURN_IF_ERROR(CheckHost(host));
@@ -138,7 +146,7 @@ Result<std::shared_ptr<const analysis::PreparedHost>> SessionInput::Prepared(
   }
   return Once<analysis::PreparedHost>(&prepared_[host], cancel, [&] {
     return analysis::PreparedHost::Prepare(parts_.owners[host], *parts_.hosts[host].file,
-                                           {.tpu_op_lines = false}, cancel);
+                                           OptionsOf(host, /*op_lines=*/false), cancel);
   });
 }
 
@@ -146,8 +154,8 @@ Result<std::shared_ptr<const analysis::PreparedHost>> SessionInput::PreparedForT
     size_t host, const CancelToken& cancel) {
   STROBE_RETURN_IF_ERROR(CheckHost(host));
   return Once<analysis::PreparedHost>(&for_trace_[host], cancel, [&] {
-    return analysis::PreparedHost::Prepare(parts_.owners[host], *parts_.hosts[host].file, {},
-                                           cancel);
+    return analysis::PreparedHost::Prepare(parts_.owners[host], *parts_.hosts[host].file,
+                                           OptionsOf(host, /*op_lines=*/true), cancel);
   });
 }
 

@@ -31,6 +31,10 @@ class SessionInput : public ToolInput {
     // Prepared hosts beyond this are let go as soon as their op stats are made, so that a session
     // of hundreds of hosts fits.
     uint64_t max_prepared_bytes = uint64_t{2} << 30;
+    // For work on one host side by side.
+    Parallel parallel;
+    // By host, what was read of op lines already; empty, or nullptr for a host: nothing.
+    std::vector<std::shared_ptr<analysis::OpLineCache>> op_lines;
   };
   // Choices of hosts whose combined stats are kept.
   static constexpr size_t kMaxCombinations = 8;
@@ -69,6 +73,7 @@ class SessionInput : public ToolInput {
       Slot<T>* slot, const CancelToken& cancel,
       const std::function<Result<std::shared_ptr<const T>>()>& compute);
   Status CheckHost(size_t host) const;
+  analysis::PrepareOptions OptionsOf(size_t host, bool op_lines) const;
   void BoundPrepared(size_t host);
   uint64_t PreparedBytesLocked() const;
 

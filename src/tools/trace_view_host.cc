@@ -34,7 +34,6 @@ constexpr std::string_view kCounterLine = "_counters_";
 constexpr std::string_view kHiddenCounterPrefix = "counters_";
 
 constexpr size_t kLongestLongName = 10'000;
-constexpr size_t kEventsPerCheck = 1 << 16;
 
 enum Slot : size_t { kStepName, kAsync, kLongName, kHloText };
 constexpr std::array<std::string_view, 4> kSlotNames = {"step_name", "_a", "long_name", "hlo_text"};
@@ -51,40 +50,6 @@ bool IsTpuPart(std::string_view name) {
   return Contains(name, "#Chip") && (Contains(name, "Host Interface") || Contains(name, "HBM") ||
                                      Contains(name, "ICI Router"));
 }
-
-// Two bits for each of many times: seen once, seen again. Different times may share bits, so what
-// it reports is looked at again.
-class TimeFilter {
- public:
-  explicit TimeFilter(uint64_t count) {
-    while (bits_ < 8 * count && bits_ < kMaxBits) bits_ *= 2;
-    once_.resize(bits_ / 64);
-    again_.resize(bits_ / 64);
-  }
-  void Add(int64_t time_ps) {
-    const uint64_t bit = Hash(time_ps);
-    const uint64_t mask = uint64_t{1} << (bit & 63);
-    if ((once_[bit >> 6] & mask) != 0) again_[bit >> 6] |= mask;
-    once_[bit >> 6] |= mask;
-  }
-  bool Repeated(int64_t time_ps) const {
-    const uint64_t bit = Hash(time_ps);
-    return (again_[bit >> 6] >> (bit & 63) & 1) != 0;
-  }
-
- private:
-  // 512 MiB for both halves; beyond 256 million events more is looked at again.
-  static constexpr uint64_t kMaxBits = uint64_t{1} << 31;
-  uint64_t Hash(int64_t time_ps) const {
-    uint64_t x = static_cast<uint64_t>(time_ps) * 0x9e3779b97f4a7c15ULL;
-    x ^= x >> 32;
-    x *= 0xd6e8feb86659fd93ULL;
-    return (x ^ x >> 32) & (bits_ - 1);
-  }
-  uint64_t bits_ = 1 << 12;
-  std::vector<uint64_t> once_;
-  std::vector<uint64_t> again_;
-};
 
 }  // namespace
 
@@ -146,7 +111,8 @@ void TraceHost::AddPlane(size_t plane, uint32_t process, std::string_view name) 
   const bool drops_empty = !host_->grouped_before() && (source.name.starts_with(kGpuPrefix) ||
                                                         analysis::TensorCoreOf(source.name));
   const bool any = std::ranges::any_of(lines, [&](const PreparedLine& line) {
-    return !drops_empty || !line.events.empty() || (line.from_file && line.file_event_count > 0);
+    return !drops_empty || !line.events.empty() || !line.derived_events.empty() ||
+           (line.from_file && line.file_event_count > 0);
   });
   if (!any) return;
   PlaneFacts& facts = planes_[plane];
@@ -224,6 +190,9 @@ std::string_view TraceHost::NameOf(const Line& line, uint32_t event) const {
     }
     return added->display_name.empty() ? added->name : added->display_name;
   }
+  if (const analysis::DerivedEvent* derived = line.Derived(event)) {
+    return (*line.prepared->derived_names)[derived->name].label();
+  }
   if (!line.prepared->additions.empty()) {
     const AddedStat* step = line.prepared->FindAddition(event, kSlotNames[kStepName]);
     if (step != nullptr && !step->text.empty()) return step->text;
@@ -259,13 +228,6 @@ uint64_t TraceHost::FlowOf(const Line& line, uint32_t event) const {
   if (after == flows.begin()) return 0;
   const FlowEnd& last = *std::prev(after);
   return last.event == event ? last.flow : 0;
-}
-
-uint32_t TraceHost::SerialOf(const Line& line, uint32_t event) const {
-  if (line.serials.empty()) return 0;
-  const auto found =
-      std::ranges::lower_bound(line.serials, event, {}, &std::pair<uint32_t, uint32_t>::first);
-  return found != line.serials.end() && found->first == event ? found->second : 0;
 }
 
 bool TraceHost::Before(EventId a, EventId b) const {
@@ -309,42 +271,21 @@ Status TraceHost::Measure(const CancelToken& cancel) {
   return OkStatus();
 }
 
-Status TraceHost::NumberEqualTimes(const CancelToken& cancel) {
-  TimeFilter filter(event_count_);
-  for (const Line& line : lines_) {
-    STROBE_RETURN_IF_ERROR(cancel.Check());
-    for (uint32_t event = 0; event < line.count(); ++event) {
-      if (!IsHidden(line, event)) filter.Add(line.StartOf(event));
-    }
+namespace {
+
+// The names that the line's derived events have, each once.
+template <typename Add>
+void AddDerivedFrames(const PreparedLine& line, Add add) {
+  if (line.derived_events.empty()) return;
+  std::vector<uint8_t> used(line.derived_names->size());
+  for (const analysis::DerivedEvent& event : line.derived_events) used[event.name] = 1;
+  for (size_t name = 0; name < used.size(); ++name) {
+    const analysis::DerivedName& known = (*line.derived_names)[name];
+    if (used[name] != 0 && !known.display.empty()) add(known.text);
   }
-  // The time stands beside the place, so that the sort seldom looks further.
-  struct Timed {
-    int64_t start_ps = 0;
-    EventId id;
-  };
-  std::vector<Timed> repeated;
-  for (uint32_t l = 0; l < lines_.size(); ++l) {
-    STROBE_RETURN_IF_ERROR(cancel.Check());
-    const Line& line = lines_[l];
-    for (uint32_t event = 0; event < line.count(); ++event) {
-      if (!IsHidden(line, event) && filter.Repeated(line.StartOf(event))) {
-        repeated.push_back({line.StartOf(event), {l, event}});
-      }
-    }
-  }
-  std::ranges::stable_sort(repeated, [&](const Timed& a, const Timed& b) {
-    return a.start_ps != b.start_ps ? a.start_ps < b.start_ps : Before(a.id, b.id);
-  });
-  uint32_t serial = 0;
-  for (size_t i = 1; i < repeated.size(); ++i) {
-    if (i % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel.Check());
-    const EventId id = repeated[i].id;
-    serial = repeated[i].start_ps == repeated[i - 1].start_ps ? serial + 1 : 0;
-    if (serial > 0) lines_[id.line].serials.emplace_back(id.event, serial);
-  }
-  for (Line& line : lines_) std::ranges::sort(line.serials);
-  return OkStatus();
 }
+
+}  // namespace
 
 void TraceHost::CollectFrames() {
   std::set<std::string> frames;
@@ -369,6 +310,7 @@ void TraceHost::CollectFrames() {
     for (const AddedEvent& event : line.prepared->events) {
       if (!event.display_name.empty()) add(event.name);
     }
+    AddDerivedFrames(*line.prepared, add);
     const analysis::StatSlots& slots = *planes_[line.plane].slots;
     if (line.columns == nullptr || (!slots.knows(kLongName) && !slots.knows(kHloText))) continue;
     const analysis::LineBytes bytes(host_->file(), line.plane, line.index);
@@ -387,8 +329,7 @@ void TraceHost::CollectFrames() {
 uint64_t TraceHost::resident_bytes() const {
   uint64_t bytes = sizeof(*this) + lines_.capacity() * sizeof(Line);
   for (const Line& line : lines_) {
-    bytes += line.async.capacity() * sizeof(uint32_t) +
-             line.serials.capacity() * sizeof(std::pair<uint32_t, uint32_t>);
+    bytes += line.async.capacity() * sizeof(uint32_t) + line.serials.capacity() * sizeof(uint16_t);
   }
   for (const std::string& frame : frames_) bytes += sizeof(frame) + frame.capacity();
   return bytes;

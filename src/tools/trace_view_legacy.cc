@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -73,28 +74,89 @@ class LegacyTrace {
   LegacyTrace(const analysis::PreparedHost& host, const CancelToken& cancel, TraceView* view)
       : host_(host), file_(host.file()), cancel_(cancel), view_(*view) {}
 
-  Status Run() {
-    const auto& planes = file_.planes();
-    for (size_t p = 0; p < planes.size(); ++p) {
-      if (planes[p].name != "/host:CPU") continue;
-      STROBE_RETURN_IF_ERROR(AddPlane(p, kHostProcess));
-      break;
-    }
-    for (const std::string_view prefix : kDevicePrefixes) {
-      bool any = false;
-      for (size_t p = 0; p < planes.size(); ++p) {
-        if (!planes[p].name.starts_with(prefix)) continue;
-        any = true;
-        const auto process = static_cast<uint32_t>(1 + static_cast<uint64_t>(planes[p].id));
-        STROBE_RETURN_IF_ERROR(AddPlane(p, process));
-      }
-      if (any) break;
-    }
+  Status Run(uint64_t most) {
+    const std::vector<std::pair<size_t, uint32_t>> planes = Shown();
+    FindLatest(planes, most);
+    for (const auto& [plane, process] : planes) STROBE_RETURN_IF_ERROR(AddPlane(plane, process));
     std::ranges::stable_sort(view_.processes, {}, &TraceView::Process::id);
+    if (is_cut_) {
+      std::ranges::stable_sort(view_.events, {}, &TraceView::Event::start_ps);
+      view_.events.resize(most);
+    }
     return OkStatus();
   }
 
  private:
+  // Planes and their processes.
+  std::vector<std::pair<size_t, uint32_t>> Shown() const {
+    std::vector<std::pair<size_t, uint32_t>> shown;
+    const auto& planes = file_.planes();
+    const auto host = std::ranges::find(planes, "/host:CPU", &xplane::Plane::name);
+    if (host != planes.end()) shown.emplace_back(host - planes.begin(), kHostProcess);
+    for (const std::string_view prefix : kDevicePrefixes) {
+      const size_t before = shown.size();
+      for (size_t p = 0; p < planes.size(); ++p) {
+        if (!planes[p].name.starts_with(prefix)) continue;
+        shown.emplace_back(p, static_cast<uint32_t>(1 + static_cast<uint64_t>(planes[p].id)));
+      }
+      if (shown.size() > before) break;
+    }
+    return shown;
+  }
+
+  // Of very many events those that begin late are not made at all.
+  void FindLatest(const std::vector<std::pair<size_t, uint32_t>>& planes, uint64_t most) {
+    uint64_t count = 0;
+    std::vector<int64_t> starts;
+    const auto each = [&](auto visit) {
+      for (const auto& [plane, process] : planes) {
+        for (size_t l = 0; l < host_.planes()[plane].lines.size(); ++l) {
+          visit(plane, l, host_.planes()[plane].lines[l]);
+        }
+      }
+    };
+    each([&](size_t, size_t, const PreparedLine& line) {
+      count += (line.from_file ? line.file_event_count : 0) + line.events.size() +
+               line.derived_events.size();
+    });
+    if (count <= most) return;
+    starts.reserve(count);
+    each([&](size_t plane, size_t l, const PreparedLine& line) {
+      if (IsLeftOut(line)) return;
+      if (line.from_file) {
+        const xplane::LineColumns& columns = file_.Line(plane, l);
+        const auto& metadata = file_.planes()[plane].event_metadata;
+        const std::vector<uint8_t> hidden = HiddenNames(metadata);
+        for (size_t e = 0; e < columns.event_count(); ++e) {
+          if (hidden[columns.name[e]] == 0) starts.push_back(columns.start_ps[e]);
+        }
+      }
+      for (const AddedEvent& event : line.events) starts.push_back(event.start_ps);
+      for (const analysis::DerivedEvent& event : line.derived_events) {
+        starts.push_back(event.start_ps);
+      }
+    });
+    if (starts.size() <= most || most == 0) return;
+    const auto last = starts.begin() + static_cast<ptrdiff_t>(most - 1);
+    std::nth_element(starts.begin(), last, starts.end());
+    latest_ps_ = *last;
+    is_cut_ = true;
+  }
+
+  static std::string_view NameOf(const PreparedLine& line) {
+    return line.display_name.empty() ? line.name : line.display_name;
+  }
+  // The older viewer has no line of asynchronous ops.
+  static bool IsLeftOut(const PreparedLine& line) { return NameOf(line) == "Async XLA Ops"; }
+
+  static std::vector<uint8_t> HiddenNames(const std::vector<xplane::EventMetadata>& names) {
+    std::vector<uint8_t> hidden(names.size());
+    for (size_t m = 0; m < hidden.size(); ++m) {
+      hidden[m] = analysis::HostEventOf(names[m].name) == analysis::HostEvent::kInternal ? 1 : 0;
+    }
+    return hidden;
+  }
+
   Status AddPlane(size_t plane, uint32_t process) {
     const xplane::Plane& source = file_.planes()[plane];
     auto known = std::ranges::find(view_.processes, process, &TraceView::Process::id);
@@ -104,23 +166,18 @@ class LegacyTrace {
     }
     known->id = process;
     known->name = source.name;
-    hidden_.assign(source.event_metadata.size(), 0);
-    for (size_t m = 0; m < hidden_.size(); ++m) {
-      hidden_[m] =
-          analysis::HostEventOf(source.event_metadata[m].name) == analysis::HostEvent::kInternal;
-    }
+    hidden_ = HiddenNames(source.event_metadata);
     const bool drops_empty =
         !host_.grouped_before() &&
         (source.name.starts_with(kDevicePrefixes[0]) || analysis::TensorCoreOf(source.name));
     const auto& lines = host_.planes()[plane].lines;
     for (size_t l = 0; l < lines.size(); ++l) {
       const PreparedLine& line = lines[l];
-      const size_t count = line.file_event_count + line.events.size();
-      if (drops_empty && (line.from_file ? count : line.events.size()) == 0) continue;
+      const size_t made = line.events.size() + line.derived_events.size();
+      if (drops_empty && (line.from_file ? line.file_event_count : 0) + made == 0) continue;
       const auto thread = static_cast<uint32_t>(line.display_id != 0 ? line.display_id : line.id);
-      const std::string& name = line.display_name.empty() ? line.name : line.display_name;
-      SetThread(thread, name, &*known);
-      if (name != "Async XLA Ops") STROBE_RETURN_IF_ERROR(AddLine(plane, l, process, thread));
+      SetThread(thread, std::string(NameOf(line)), &*known);
+      if (!IsLeftOut(line)) STROBE_RETURN_IF_ERROR(AddLine(plane, l, process, thread));
     }
     std::ranges::stable_sort(known->threads, {}, &TraceView::Thread::id);
     return OkStatus();
@@ -143,12 +200,18 @@ class LegacyTrace {
       const analysis::EventOrder order = analysis::FileOrder(bytes, columns);
       for (size_t position = 0; position < order.size(); ++position) {
         if (position % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel_.Check());
+        if (columns.start_ps[order[position]] > latest_ps_) continue;
         AddFileEvent(plane, index, order[position], columns, process, thread);
       }
     }
     for (size_t i = 0; i < line.events.size(); ++i) {
       if (i % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel_.Check());
-      AddAddedEvent(plane, line, i, process, thread);
+      if (line.events[i].start_ps <= latest_ps_) AddAddedEvent(plane, line, i, process, thread);
+    }
+    for (uint32_t i = 0; i < line.derived_events.size(); ++i) {
+      if (i % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel_.Check());
+      if (line.derived_events[i].start_ps > latest_ps_) break;
+      AddDerivedEvent(line, i, process, thread);
     }
     return OkStatus();
   }
@@ -197,6 +260,17 @@ class LegacyTrace {
     out.duration_ps = event.duration_ps;
   }
 
+  void AddDerivedEvent(const PreparedLine& line, uint32_t i, uint32_t process, uint32_t thread) {
+    const analysis::DerivedEvent& event = line.derived_events[i];
+    const analysis::DerivedName& name = (*line.derived_names)[event.name];
+    Texts texts;
+    if (!name.display.empty()) texts["long_name"] = name.text;
+    AddLinks(line, i, &texts);
+    TraceView::Event& out = Append(name.label(), texts, process, thread);
+    out.start_ps = event.start_ps;
+    out.duration_ps = event.duration_ps;
+  }
+
   static void Add(const xplane::Stat& stat, Texts* texts) {
     if (stat.type == xplane::StatType::kNone || IsInternal(stat.name)) return;
     (*texts)[std::string(stat.name)] = TextOf(stat);
@@ -231,7 +305,9 @@ class LegacyTrace {
   const xplane::ProfileFile& file_;
   const CancelToken& cancel_;
   TraceView& view_;
-  std::vector<uint8_t> hidden_;  // by event metadata of the plane
+  std::vector<uint8_t> hidden_;                              // by event metadata of the plane
+  int64_t latest_ps_ = std::numeric_limits<int64_t>::max();  // later ones are left out
+  bool is_cut_ = false;
 };
 
 }  // namespace
@@ -239,12 +315,7 @@ class LegacyTrace {
 Status FillLegacyTrace(const analysis::PreparedHost& host, uint64_t most, const CancelToken& cancel,
                        TraceView* view) {
   view->form = TraceView::Form::kLegacy;
-  STROBE_RETURN_IF_ERROR(LegacyTrace(host, cancel, view).Run());
-  if (view->events.size() > most) {
-    std::ranges::stable_sort(view->events, {}, &TraceView::Event::start_ps);
-    view->events.resize(most);
-  }
-  return OkStatus();
+  return LegacyTrace(host, cancel, view).Run(most);
 }
 
 }  // namespace strobe::tools

@@ -106,11 +106,12 @@ Result<std::vector<TraceTrack>> TracksOf(const TraceHost& host, const CancelToke
     }
   }
   std::vector<TraceTrack> out;
-  for (auto& [key, track] : tracks) {
+  for (auto& [key, track] : tracks) out.push_back(std::move(track));
+  STROBE_RETURN_IF_ERROR(ForEachPiece(host.prepared().parallel(), out.size(), [&](size_t t) {
     STROBE_RETURN_IF_ERROR(cancel.Check());
-    analysis::SortRuns(&track.events, [&](EventId a, EventId b) { return host.Before(a, b); });
-    out.push_back(std::move(track));
-  }
+    analysis::SortRuns(&out[t].events, [&](EventId a, EventId b) { return host.Before(a, b); });
+    return OkStatus();
+  }));
   return out;
 }
 
@@ -119,6 +120,8 @@ namespace {
 // What hosts' flows look like at each level.
 class FlowLevels {
  public:
+  explicit FlowLevels(size_t levels) : levels_(levels) {}
+
   // `events`: all that have flows, in time order.
   void Read(const TraceHost& host, const std::vector<std::pair<EventId, uint32_t>>& events,
             const std::vector<TraceTrack>& tracks) {
@@ -127,12 +130,12 @@ class FlowLevels {
       std::unordered_map<uint32_t, VisibleCounter> counters;
       Flows flows;
     };
-    std::vector<Level> levels(kLevels);
+    std::vector<Level> levels(levels_);
     for (const auto& [id, track] : events) {
       const VisibleEvent event = VisibleOf(host, id);
       const bool is_thread = tracks[track].is_thread;
       size_t level = 0;
-      for (; level + 1 < kLevels; ++level) {
+      for (; level + 1 < levels_; ++level) {
         const bool shows = is_thread ? levels[level].rows[track].Show(
                                            event, kLevelResolutionsPs[level], &levels[level].flows)
                                      : levels[level].counters[track].Show(
@@ -140,7 +143,7 @@ class FlowLevels {
         visible_[level].try_emplace(event.flow_id, shows);
         if (shows) break;
       }
-      for (++level; level + 1 < kLevels; ++level) {
+      for (++level; level + 1 < levels_; ++level) {
         if (is_thread) {
           levels[level].rows[track].Mark(event, &levels[level].flows);
         } else {
@@ -157,13 +160,15 @@ class FlowLevels {
   }
 
  private:
+  const size_t levels_;
   std::array<Flows, kLevels> visible_;
 };
 
 class LevelMaker {
  public:
-  LevelMaker(const TraceHost& host, std::vector<std::vector<uint8_t>>* levels)
-      : host_(host), levels_(*levels) {}
+  // Works out the first `levels` levels; what shows at none of them but the last has that one.
+  LevelMaker(const TraceHost& host, size_t levels, std::vector<std::vector<uint8_t>>* by_line)
+      : host_(host), levels_(levels), by_line_(*by_line), flow_levels_(levels) {}
 
   Status Run(const CancelToken& cancel) {
     STROBE_ASSIGN_OR_RETURN(const std::vector<TraceTrack> tracks, TracksOf(host_, cancel));
@@ -180,8 +185,8 @@ class LevelMaker {
         flows, [&](const auto& a, const auto& b) { return host_.Before(a.first, b.first); });
     STROBE_RETURN_IF_ERROR(cancel.Check());
     flow_levels_.Read(host_, flows, tracks);
-    for (const TraceTrack& track : tracks) STROBE_RETURN_IF_ERROR(RunTrack(track, cancel));
-    return OkStatus();
+    return ForEachPiece(host_.prepared().parallel(), tracks.size(),
+                        [&](size_t t) { return RunTrack(tracks[t], cancel); });
   }
 
  private:
@@ -195,21 +200,21 @@ class LevelMaker {
       const VisibleEvent event = VisibleOf(host_, id);
       size_t level = 0;
       if (event.flow != TraceView::FlowDirection::kNone) {
-        while (level + 1 < kLevels && !flow_levels_.Shows(level, event.flow_id) &&
+        while (level + 1 < levels_ && !flow_levels_.Shows(level, event.flow_id) &&
                event.end_ps - event.start_ps < kLevelResolutionsPs[level]) {
           ++level;
         }
-        if (level + 1 < kLevels) Mark(track, event, level, &rows, &counters, &flows);
+        if (level + 1 < levels_) Mark(track, event, level, &rows, &counters, &flows);
       } else {
-        for (; level + 1 < kLevels; ++level) {
+        for (; level + 1 < levels_; ++level) {
           const bool shows =
               track.is_thread ? rows[level].Show(event, kLevelResolutionsPs[level], &flows[level])
                               : counters[level].Show(event.start_ps, kLevelResolutionsPs[level]);
           if (shows) break;
         }
       }
-      levels_[id.line][id.event] = static_cast<uint8_t>(level);
-      for (++level; level + 1 < kLevels; ++level) {
+      by_line_[id.line][id.event] = static_cast<uint8_t>(level);
+      for (++level; level + 1 < levels_; ++level) {
         Mark(track, event, level, &rows, &counters, &flows);
       }
     }
@@ -228,17 +233,25 @@ class LevelMaker {
   }
 
   const TraceHost& host_;
-  std::vector<std::vector<uint8_t>>& levels_;
+  const size_t levels_;
+  std::vector<std::vector<uint8_t>>& by_line_;  // rows of one line may be written side by side
   FlowLevels flow_levels_;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<const TraceLevels>> TraceLevels::Of(const TraceHost& host,
+Result<std::shared_ptr<const TraceLevels>> TraceLevels::Of(const TraceHost& host, size_t last_level,
                                                            const CancelToken& cancel) {
-  constexpr std::string_view kKey = "trace_levels";
-  if (std::shared_ptr<const void> known = host.prepared().FindAttached(kKey)) {
-    return std::static_pointer_cast<const TraceLevels>(known);
+  constexpr std::string_view kAll = "trace_levels";
+  constexpr std::string_view kCoarse = "trace_levels_coarse";
+  // A first look at a trace of seconds needs no more.
+  constexpr size_t kCoarseLevels = 6;
+  const bool coarse = last_level + 1 < kCoarseLevels;
+  for (const std::string_view key : {kAll, kCoarse}) {
+    if (key == kCoarse && !coarse) continue;
+    if (std::shared_ptr<const void> known = host.prepared().FindAttached(key)) {
+      return std::static_pointer_cast<const TraceLevels>(known);
+    }
   }
   auto made = std::make_shared<TraceLevels>();
   uint64_t bytes = sizeof(TraceLevels);
@@ -246,9 +259,10 @@ Result<std::shared_ptr<const TraceLevels>> TraceLevels::Of(const TraceHost& host
     made->levels_.emplace_back(line.count());
     bytes += line.count() + sizeof(std::vector<uint8_t>);
   }
-  STROBE_RETURN_IF_ERROR(LevelMaker(host, &made->levels_).Run(cancel));
+  STROBE_RETURN_IF_ERROR(
+      LevelMaker(host, coarse ? kCoarseLevels : kLevels, &made->levels_).Run(cancel));
   return std::static_pointer_cast<const TraceLevels>(
-      host.prepared().Attach(kKey, std::move(made), bytes));
+      host.prepared().Attach(coarse ? kCoarse : kAll, std::move(made), bytes));
 }
 
 }  // namespace strobe::tools

@@ -51,6 +51,15 @@ Bounds BoundsOf(const TraceHost& host, const TraceWindow& window) {
   return bounds;
 }
 
+// The finest level whose events can be told apart in the window.
+size_t LastLevelOf(const Bounds& bounds) {
+  size_t level = 0;
+  while (level < kLevelResolutionsPs.size() && bounds.resolution_ps < kLevelResolutionsPs[level]) {
+    ++level;
+  }
+  return level;
+}
+
 // Sorts events into their tracks.
 class Tracks {
  public:
@@ -108,12 +117,12 @@ class WindowReader {
  public:
   WindowReader(const TraceHost& host, const Bounds& bounds, bool full_dma,
                const TraceLevels* levels)
-      : host_(host), bounds_(bounds), full_dma_(full_dma), levels_(levels), tracks_(host) {
-    while (last_level_ < kLevelResolutionsPs.size() &&
-           bounds.resolution_ps < kLevelResolutionsPs[last_level_]) {
-      ++last_level_;
-    }
-  }
+      : host_(host),
+        bounds_(bounds),
+        full_dma_(full_dma),
+        levels_(levels),
+        last_level_(LastLevelOf(bounds)),
+        tracks_(host) {}
 
   Result<std::vector<EventId>> Run(const CancelToken& cancel) {
     for (uint32_t l = 0; l < host_.lines().size(); ++l) {
@@ -148,6 +157,8 @@ class WindowReader {
       }
     }
     for (uint32_t event = line.file_count; event < line.count(); ++event) {
+      // Derived events are in order of time.
+      if (event >= line.derived_from() && line.StartOf(event) > bounds_.end_ps) break;
       if (++seen_ % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel.Check());
       Consider({l, event}, line);
     }
@@ -231,8 +242,8 @@ class WindowReader {
   const Bounds bounds_;
   const bool full_dma_;
   const TraceLevels* const levels_;
+  const size_t last_level_;
   Tracks tracks_;
-  size_t last_level_ = 0;
   size_t seen_ = 0;
   bool has_flows_ = false;
   std::unordered_map<uint32_t, VisibleRow> rows_;
@@ -247,11 +258,11 @@ Result<std::vector<EventId>> EventsInWindow(const TraceHost& host, const TraceWi
   if (host.event_count() == 0) return std::vector<EventId>();
   const Bounds bounds = BoundsOf(host, window);
   std::shared_ptr<const TraceLevels> levels;
-  // Without thinning every level is read, so that nobody needs to know them; but levels say how long
-  // before the window the middle of a transfer may lie.
+  // Without thinning every level is read, so that nobody needs to know them; but levels say how
+  // long before the window the middle of a transfer may lie.
   const bool middles = window.full_dma && host.is_tpu();
   if (bounds.resolution_ps > 0 || bounds.instant() || middles) {
-    STROBE_ASSIGN_OR_RETURN(levels, TraceLevels::Of(host, cancel));
+    STROBE_ASSIGN_OR_RETURN(levels, TraceLevels::Of(host, LastLevelOf(bounds), cancel));
   }
   return WindowReader(host, bounds, window.full_dma, levels.get()).Run(cancel);
 }

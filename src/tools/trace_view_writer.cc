@@ -140,6 +140,11 @@ void TraceWriter::AddAll(const TraceHost::Line& line, uint32_t event, TraceView:
     for (const AddedStat& stat : added->stats) AddStat(stat, out);
     return;
   }
+  if (const analysis::DerivedEvent* derived = line.Derived(event)) {
+    const analysis::DerivedName& known = (*line.prepared->derived_names)[derived->name];
+    if (!known.display.empty()) AddLongName(known.text, out);
+    return;
+  }
   const uint32_t name = line.columns->name[event];
   const xplane::EventMetadata& metadata = file.planes()[line.plane].event_metadata[name];
   if (!metadata.display_name.empty()) AddLongName(metadata.name, out);

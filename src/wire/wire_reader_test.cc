@@ -137,6 +137,32 @@ TEST(WireReaderTest, CutAtEveryByteEndsWithOverrunOrBetweenFields) {
   EXPECT_EQ(clean_ends, 7u) << "the ends of six fields, and nothing at all";
 }
 
+TEST(WireReaderTest, BytesBehindTheEndChangeNothing) {
+  const std::string bytes = AllKinds();
+  for (const char behind : {'\x00', '\x08', '\xff'}) {
+    const std::string longer = bytes + std::string(64, behind);
+    for (size_t cut = 0; cut <= bytes.size(); ++cut) {
+      const std::string_view part = std::string_view(longer).substr(0, cut);
+      WireReader alone(part);
+      WireReader inside(part, longer.size() - cut);
+      WireField expected;
+      WireField field;
+      while (alone.Next(&expected)) {
+        ASSERT_TRUE(inside.Next(&field));
+        EXPECT_EQ(field.number, expected.number);
+        EXPECT_EQ(field.type, expected.type);
+        EXPECT_EQ(field.value, expected.value);
+        EXPECT_EQ(field.bytes, expected.bytes);
+        EXPECT_EQ(field.offset, expected.offset);
+        EXPECT_EQ(inside.offset(), alone.offset());
+      }
+      EXPECT_FALSE(inside.Next(&field));
+      EXPECT_EQ(inside.error(), alone.error());
+      EXPECT_EQ(inside.error_offset(), alone.error_offset());
+    }
+  }
+}
+
 TEST(WireReaderTest, NamesWhatIsWrong) {
   WireError error = WireError::kNone;
   const std::string pad(32, '\0');

@@ -6,12 +6,12 @@
 //   ... in the background, when opened.from_cache is false:
 //   (void)cache.Store(opened.identity, *opened.profile, cancel);   // logs its own trouble
 //
-// In the directory: `columns/<hash of the profile's bytes>.v1.col`, and `identities/<hash>.v1.id`,
+// In the directory: `columns/<hash of the profile's bytes>.v2.col`, and `identities/<hash>.v2.id`,
 // which tells the hash of a file that was seen before by path, size, time, inode and device, so
 // that opening it again reads none of its bytes. A file that is unknown, or was written within the
 // last kYoungFileNs, is opened without columns.
 //
-// What others derive from the columns lies beside them: `<hash>.v1<ending>`, by SidePath. It counts
+// What others derive from the columns lies beside them: `<hash>.v2<ending>`, by SidePath. It counts
 // and goes like a column file.
 //
 // Anything wrong with the cache (damage, another version, no permission, a full disk) is logged and

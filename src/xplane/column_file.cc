@@ -212,6 +212,7 @@ std::unique_ptr<const StoredLine> ColumnFile::CheckLine(uint64_t index) const {
   columns.crowded = entry.crowded;
   columns.missing_metadata = entry.missing_metadata;
   columns.display_id = entry.display_id;
+  columns.stat_ids = {{entry.stat_ids[0], entry.stat_ids[1]}};
   if (!RowsCover(columns.rows, events) || !IndexesAreSound(*stored, entry) ||
       !TimesAreSound(columns)) {
     return nullptr;

@@ -34,7 +34,7 @@ namespace strobe::xplane {
 
 // Part of the file's name and header. Count it up whenever the format or the meaning of a column
 // changes (row layout, origin of time, order of metadata).
-inline constexpr uint32_t kColumnFormatVersion = 1;
+inline constexpr uint32_t kColumnFormatVersion = 2;
 
 class ColumnFile : public ColumnProvider {
  public:

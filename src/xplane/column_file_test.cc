@@ -69,6 +69,7 @@ void ExpectSame(const ProfileFile& a, const ProfileFile& b) {
       EXPECT_EQ(x.aggregated, y.aggregated);
       EXPECT_EQ(x.crowded, y.crowded);
       EXPECT_EQ(x.missing_metadata, y.missing_metadata);
+      EXPECT_TRUE(std::ranges::equal(x.stat_ids.bits, y.stat_ids.bits));
       EXPECT_EQ(x.display_name, y.display_name);
       EXPECT_EQ(x.display_id, y.display_id);
       for (uint32_t e = 0; e < x.event_count(); e += 17) {

@@ -95,6 +95,7 @@ Status WriteLine(const ProfileFile& profile, size_t p, size_t l, storage::Atomic
   entry.crowded = columns.crowded;
   entry.missing_metadata = columns.missing_metadata;
   entry.display_id = columns.display_id;
+  std::ranges::copy(columns.stat_ids.bits, entry.stat_ids);
   BlockWriter block(file);
   STROBE_RETURN_IF_ERROR(block.Array(columns.start_ps));
   STROBE_RETURN_IF_ERROR(block.Array(columns.duration_ps));

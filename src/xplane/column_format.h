@@ -55,8 +55,9 @@ struct Entry {
   uint64_t crowded;
   uint64_t missing_metadata;
   int64_t display_id;
+  uint64_t stat_ids[2];  // StatIdFilter
 };
-static_assert(sizeof(Entry) == 160);
+static_assert(sizeof(Entry) == 176);
 
 inline uint64_t Padded(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
 

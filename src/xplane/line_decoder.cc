@@ -33,6 +33,26 @@ constexpr uint8_t kEventOffsetTag = 2 << 3;
 constexpr uint8_t kEventDurationTag = 3 << 3;
 constexpr uint8_t kEventStatTag = 4 << 3 | 2;
 
+constexpr uint8_t kStatIdTag = 1 << 3;
+
+// The stat ids met, modulo 128: the low seven bits of an id are those of its first byte. A stat
+// that does not begin with its id may be any.
+struct StatIds {
+  uint64_t low = 0;
+  uint64_t high = 0;
+
+  void Add(const uint8_t* stat, uint64_t length) {
+    if (length < 2 || stat[0] != kStatIdTag) [[unlikely]] {
+      low = high = ~uint64_t{0};
+      return;
+    }
+    const uint64_t bit = uint64_t{1} << (stat[1] & 63);
+    const bool is_high = (stat[1] & 64) != 0;
+    low |= is_high ? 0 : bit;
+    high |= is_high ? bit : 0;
+  }
+};
+
 struct Event {
   uint64_t metadata_id = 0;
   uint64_t offset_ps = 0;
@@ -43,7 +63,8 @@ struct Event {
 // An event in canonical form whose record begins at `at` (its tag). Needs kFastReadBytes readable
 // bytes behind `end`'s furthest reach: the caller keeps away from the end of the file. Returns the
 // position behind the event, nullptr when the careful path must look at it.
-inline const uint8_t* ReadEventFast(const uint8_t* at, const uint8_t* line_end, Event* event) {
+inline const uint8_t* ReadEventFast(const uint8_t* at, const uint8_t* line_end, Event* event,
+                                    StatIds* stat_ids) {
   uint64_t length = at[1];
   const uint8_t* p = at + 2;
   if (length >= 0x80) [[unlikely]] {
@@ -76,11 +97,13 @@ inline const uint8_t* ReadEventFast(const uint8_t* at, const uint8_t* line_end, 
   }
   while (p < end && *p == kEventStatTag) {
     uint64_t stat_length = p[1];
+    p += 2;
     if (stat_length >= 0x80) [[unlikely]] {
-      if (p[2] >= 0x80) return nullptr;
-      stat_length = ((stat_length & 0x7f) | uint64_t{p[2]} << 7) + 1;
+      if (*p >= 0x80) return nullptr;
+      stat_length = (stat_length & 0x7f) | uint64_t{*p++} << 7;
     }
-    p += 2 + stat_length;
+    stat_ids->Add(p, stat_length);
+    p += stat_length;
   }
   return p == end ? end : nullptr;
 }
@@ -94,6 +117,7 @@ struct Progress {
   int64_t last_end = std::numeric_limits<int64_t>::min();
   uint64_t out_of_order = 0;
   uint64_t missing = 0;
+  StatIds stat_ids;
   bool must_sort = false;
   bool nests = false;
 
@@ -317,12 +341,14 @@ const uint8_t* Decoder::DecodeRun(const uint8_t* at, const uint8_t* until) {
     Event event;
     const uint8_t* next = nullptr;
     if (at < fast_end && *at == kLineEventTag) [[likely]]
-      next = ReadEventFast(at, fast_end, &event);
+      next = ReadEventFast(at, fast_end, &event, &now.stat_ids);
     if (next == nullptr) [[unlikely]] {
       Event careful;
       bool is_event = false;
       progress_.count = now.count;
+      progress_.stat_ids = now.stat_ids;
       next = ReadFieldCarefully(at, &careful, &is_event);
+      now.stat_ids = progress_.stat_ids;
       if (stopped_) break;
       if (!is_event) {
         at = next;
@@ -417,6 +443,10 @@ bool Decoder::ReadEventCarefully(std::string_view record, uint64_t offset, Event
     if (field.type != (field.number == 4 ? WireType::kBytes : WireType::kVarint)) {
       out_.damage = WrongTypeDamage("a known field of an event", PlaceAt(offset));
       return false;
+    }
+    if (field.number == 4) {
+      progress_.stat_ids.Add(reinterpret_cast<const uint8_t*>(field.bytes.data()),
+                             field.bytes.size());
     }
     if (field.number == 1) event->metadata_id = field.value;
     if (field.number == 3) event->duration_ps = field.value;
@@ -543,6 +573,7 @@ void Decoder::Finish() {
     columns.negative = negative_;
     columns.saturated = saturated_;
     columns.missing_metadata = progress_.missing;
+    columns.stat_ids = {{progress_.stat_ids.low, progress_.stat_ids.high}};
     columns.rows = out_.rows;
   } else {
     out_.damage = OutOfMemoryDamage(PlaceAt(0));

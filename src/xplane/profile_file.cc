@@ -275,7 +275,7 @@ std::vector<Stat> ProfileFileImpl::EventStatColumn(size_t plane, size_t line,
   const StatFinder finder(stat_name, skeleton_.planes[plane], skeleton_.indexes[plane]);
   const size_t count = stored.columns.event_count();
   std::vector<Stat> column(count);
-  if (!finder.exists()) return column;
+  if (!finder.MayOccurIn(stored.columns.stat_ids)) return column;
   const ByteRange& range = skeleton_.planes[plane].lines[line].bytes;
   const uint64_t end = range.offset + range.size_bytes;
   for (size_t event = 0; event < count; ++event) {

@@ -102,6 +102,13 @@ struct Plane {
   ByteRange bytes;
 };
 
+// Which stats the events of a line may carry: their ids modulo 128. What it denies is certain, so
+// that whoever looks for a stat leaves out the lines that have none.
+struct StatIdFilter {
+  uint64_t bits[2] = {~uint64_t{0}, ~uint64_t{0}};
+  bool MayContain(int64_t id) const { return (bits[id >> 6 & 1] >> (id & 63) & 1) != 0; }
+};
+
 // The events of one line. They are stored row by row: row 0 holds the outermost events in time
 // order, row 1 those nested in (or overlapping) them, and so on. Events of one row never overlap
 // (zero-length ones may touch). Index e is the event's stable id.
@@ -126,6 +133,7 @@ struct LineColumns {
 
   int64_t first_start_ps = 0;  // over all events but aggregated ones; 0 when there are none
   int64_t last_end_ps = 0;
+  StatIdFilter stat_ids;
   // Irregularities met while decoding; all of them are shown in the completeness record.
   uint64_t out_of_order = 0;      // began before their predecessor in the file
   uint64_t overlapping = 0;       // began inside an event of their row's parent and outlived it
@@ -201,7 +209,8 @@ class ProfileFile {
   virtual std::vector<int64_t> MetadataChildIds(size_t plane, uint32_t event_metadata) const = 0;
   virtual std::vector<Stat> PlaneStats(size_t plane) const = 0;
   // One stat of every event of a line as a column: entry e belongs to event e, type kNone when it
-  // has none. `stat_name` is the exact name. Cost: one walk over the line's bytes.
+  // has none. `stat_name` is the exact name. Cost: one walk over the line's bytes, none when
+  // LineColumns::stat_ids denies the stat.
   virtual std::vector<Stat> EventStatColumn(size_t plane, size_t line,
                                             std::string_view stat_name) const = 0;
   // num_occurrences of an aggregated event, else 1.

@@ -134,6 +134,46 @@ TEST(ProfileFileTest, OneStatAsAColumnFindsEveryIdOfThatName) {
   EXPECT_EQ(file->EventStatColumn(0, 0, "unknown").size(), 4u);
 }
 
+TEST(ProfileFileTest, TheStatsOfALineAreKnownWithoutReadingThem) {
+  XSpaceBuilder space;
+  PlaneBuilder& plane = space.AddPlane("p");
+  const int64_t name = plane.AddEventMetadata("e");
+  LineBuilder& some = plane.AddLine(1, "some", 0);
+  // More events than the careful path reads at the end of the file.
+  for (int i = 0; i < 100; ++i) {
+    some.AddEvent(name, i * 10, 5).AddStat(3, int64_t{i}).AddStat(200, std::string_view("text"));
+  }
+  plane.AddLine(2, "none", 0).AddEvent(name, 0, 5);
+  plane.AddLine(3, "last", 0).AddEvent(name, 0, 5).AddStat(-1, uint64_t{1});
+  const std::shared_ptr<ProfileFile> file = MustOpen(space.Serialize());
+  const StatIdFilter& stats = file->Line(0, 0).stat_ids;
+  EXPECT_TRUE(stats.MayContain(3));
+  EXPECT_TRUE(stats.MayContain(200));
+  EXPECT_TRUE(stats.MayContain(200 - 128)) << "told modulo 128 only";
+  EXPECT_FALSE(stats.MayContain(4));
+  EXPECT_FALSE(stats.MayContain(0));
+  for (int64_t id = 0; id < 128; ++id) EXPECT_FALSE(file->Line(0, 1).stat_ids.MayContain(id));
+  EXPECT_TRUE(file->Line(0, 2).stat_ids.MayContain(-1));
+  EXPECT_FALSE(file->Line(0, 2).stat_ids.MayContain(1));
+}
+
+TEST(ProfileFileTest, AStatThatDoesNotBeginWithItsIdMayBeAny) {
+  for (const size_t padding : {0, 500}) {  // read carefully, and fast
+    std::string stat, event, line, plane, space;
+    AppendSignedField(4, 7, &stat);
+    AppendSignedField(1, 5, &stat);
+    AppendSignedField(1, 1, &event);
+    AppendBytesField(4, stat, &event);
+    AppendBytesField(4, event, &line);
+    AppendBytesField(3, line, &plane);
+    AppendBytesField(1, plane, &space);
+    if (padding > 0) AppendBytesField(999, std::string(padding, 'x'), &space);
+    const std::shared_ptr<ProfileFile> file = MustOpen(space);
+    EXPECT_TRUE(file->Line(0, 0).stat_ids.MayContain(5));
+    EXPECT_TRUE(file->Line(0, 0).stat_ids.MayContain(99));
+  }
+}
+
 TEST(ProfileFileTest, MissingAndRepeatedMetadata) {
   XSpaceBuilder space;
   PlaneBuilder& plane = space.AddPlane("p");

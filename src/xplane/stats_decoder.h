@@ -7,6 +7,7 @@
 // metadata gives an empty text, as does a stat whose own id has none.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,10 @@ std::vector<Stat> DecodeStats(std::string_view message, uint32_t field_number, c
 class StatFinder {
  public:
   StatFinder(std::string_view stat_name, const Plane& plane, const PlaneIndex& index);
-  // Whether the plane knows the name at all.
-  bool exists() const { return !ids_.empty(); }
+  // False: the plane does not know the name, or no event of the line has it.
+  bool MayOccurIn(const StatIdFilter& line) const {
+    return std::ranges::any_of(ids_, [&](int64_t id) { return line.MayContain(id); });
+  }
   // The first stat of that name in an XEvent message; type kNone when there is none.
   Stat FindIn(std::string_view event) const;
 
