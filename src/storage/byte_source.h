@@ -50,8 +50,6 @@ class ByteSource {
   enum class Access : uint8_t { kSequential, kRandom, kWillNeed, kDontNeed };
   // A hint to the kernel for a part of the bytes; never fails.
   virtual void Advise(uint64_t offset, uint64_t length, Access access) const {}
-  // All of it will be read: brings it here in the background, where it is not (lazy_object.h).
-  virtual void FetchAll() const {}
 };
 
 // Errors: FILE_NOT_FOUND, FILE_NOT_READABLE, FILE_NOT_REGULAR, FILE_EMPTY is not an error (empty

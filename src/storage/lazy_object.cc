@@ -325,7 +325,7 @@ class LazySource : public ByteSource {
   bool CutShort() const override { return object_->failed(); }
   // On the disk, but bounded like memory.
   uint64_t owned_bytes() const override { return object_->present_bytes(); }
-  void FetchAll() const override { object_->FetchAll(); }
+  void FetchAll() const { object_->FetchAll(); }
 
  private:
   const std::shared_ptr<ObjectFetcher> fetcher_;  // outlives what it fetches
@@ -404,6 +404,10 @@ FileIdentity IdentityOf(const RemoteObject& object) {
   identity.modified_unix_ns = object.info.modified_unix_ns;
   identity.inode = Hash64(object.info.version);
   return identity;
+}
+
+void FetchAll(const ByteSource& source) {
+  if (const auto* const lazy = dynamic_cast<const LazySource*>(&source)) lazy->FetchAll();
 }
 
 Result<std::shared_ptr<const ByteSource>> OpenLazyObject(const RemoteObject& object,

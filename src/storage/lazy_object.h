@@ -89,4 +89,7 @@ FileIdentity IdentityOf(const RemoteObject& object);
 Result<std::shared_ptr<const ByteSource>> OpenLazyObject(const RemoteObject& object,
                                                          const std::string& scratch_directory);
 
+// All of it will be read: brings what is not here in the background. Nothing for other sources.
+void FetchAll(const ByteSource& source);
+
 }  // namespace strobe::storage

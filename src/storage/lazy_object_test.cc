@@ -77,7 +77,7 @@ TEST_F(LazyObjectThreads, OnlyWhatIsLookedAtIsFetched) {
 TEST_F(LazyObjectThreads, AllOfItComesInTheBackgroundAndManyReadAtOnce) {
   const std::string bytes = Pattern(12 * kPieceBytes + 1);
   const auto source = Open(bytes);
-  source->FetchAll();
+  FetchAll(*source);
   std::vector<std::thread> readers;
   std::atomic<int> same{0};
   for (int i = 0; i < 6; ++i) {
@@ -111,7 +111,7 @@ TEST_F(LazyObjectThreads, ACorruptByteIsFoundOnceAllHasCome) {
   const std::string bytes = Pattern(2 * kPieceBytes);
   store_->flip = true;
   const auto source = Open(bytes);
-  source->FetchAll();
+  FetchAll(*source);
   (void)(source->bytes() == bytes);
   while (source->CheckUnchanged().ok()) std::this_thread::yield();
   EXPECT_EQ(source->CheckUnchanged().name(), "OBJECT_CORRUPT");
@@ -120,7 +120,7 @@ TEST_F(LazyObjectThreads, ACorruptByteIsFoundOnceAllHasCome) {
 TEST_F(LazyObjectThreads, LettingGoInTheMiddleIsFine) {
   for (int i = 0; i < 50; ++i) {
     const auto source = Open(Pattern(4 * kPieceBytes / (1 + static_cast<size_t>(i) % 3)));
-    source->FetchAll();
+    FetchAll(*source);
     (void)source->bytes()[0];
   }
   fetcher_.reset();

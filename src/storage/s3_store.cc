@@ -152,14 +152,10 @@ Result<HttpAnswer> S3Store::SendOnce(const Call& call, const CallOptions& option
   return ErrorOf(call, answer, credentials);
 }
 
-Status S3Store::ErrorOf(const Call& call, const HttpAnswer& answer,
-                        const AwsCredentials& credentials) {
-  const std::string where = Where(call.key);
-  const std::optional<XmlElement> xml = ParseXml(answer.body);
-  const std::string code = xml ? xml->Text("Code") : "";
-  // The store's words, without what it repeats of the request (it may hold a signature).
-  const std::string said = " (HTTP " + std::to_string(answer.status) +
-                           (code.empty() ? "" : ", " + code.substr(0, 64)) + ")";
+// What the store says of who asks and when; OK when it is about something else.
+Status S3Store::CredentialError(const HttpAnswer& answer, const std::string& code,
+                                const std::string& said, const std::string& where,
+                                const AwsCredentials& credentials) {
   if (code == "ExpiredToken" || code == "TokenRefreshRequired" || code == "ExpiredTokenException") {
     credentials_->Forget(credentials);
     return Unauthenticated("CREDENTIALS_EXPIRED", "The credentials have expired" + said + ".")
@@ -180,6 +176,20 @@ Status S3Store::ErrorOf(const Call& call, const HttpAnswer& answer,
                            "The store does not accept the credentials" + said + ".")
         .Where(where)
         .Hint("Check the access key, its secret and the region (AWS_REGION).");
+  }
+  return OkStatus();
+}
+
+Status S3Store::ErrorOf(const Call& call, const HttpAnswer& answer,
+                        const AwsCredentials& credentials) {
+  const std::string where = Where(call.key);
+  const std::optional<XmlElement> xml = ParseXml(answer.body);
+  const std::string code = xml ? xml->Text("Code") : "";
+  // The store's words, without what it repeats of the request (it may hold a signature).
+  const std::string said = " (HTTP " + std::to_string(answer.status) +
+                           (code.empty() ? "" : ", " + code.substr(0, 64)) + ")";
+  if (Status refused = CredentialError(answer, code, said, where, credentials); !refused.ok()) {
+    return refused;
   }
   switch (answer.status) {
     case 404:

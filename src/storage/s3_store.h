@@ -63,6 +63,8 @@ class S3Store : public ObjectStore {
   Result<HttpAnswer> Send(const Call& call, const CallOptions& options);
   Result<HttpAnswer> SendOnce(const Call& call, const CallOptions& options, bool* elsewhere);
   Status ErrorOf(const Call& call, const HttpAnswer& answer, const AwsCredentials& credentials);
+  Status CredentialError(const HttpAnswer& answer, const std::string& code, const std::string& said,
+                         const std::string& where, const AwsCredentials& credentials);
   void AddCondition(const Condition& condition, Call* call) const;
   std::string Where(const std::string& key) const { return name() + "/" + key; }
 

@@ -189,7 +189,7 @@ Result<CachedProfile> ColumnCache::OpenHostFile(const SessionFile& file,
   const std::shared_ptr<ColumnFile> columns = FindColumns(host.identity, *host.source);
   // With columns only what is looked at is needed of an object far away.
   if (columns == nullptr || host.source->bytes().size() < kFetchWholeBytes) {
-    host.source->FetchAll();
+    storage::FetchAll(*host.source);
   }
   auto profile = OpenWithColumns(std::move(host.source), options, columns);
   if (!profile.ok()) {

@@ -70,7 +70,7 @@ class Opener {
     object.info.crc32c = now.crc32c;
     object.info.md5_hex = std::move(now.md5_hex);
     STROBE_ASSIGN_OR_RETURN(host_.source, storage::OpenLazyObject(object, scratch_directory_));
-    if (file_.format != FileFormat::kXplane) host_.source->FetchAll();
+    if (file_.format != FileFormat::kXplane) storage::FetchAll(*host_.source);
     return OkStatus();
   }
 
@@ -187,7 +187,7 @@ Result<std::shared_ptr<ProfileFile>> OpenHostFile(const SessionFile& file,
   STROBE_ASSIGN_OR_RETURN(HostSource host, OpenHostSource(file, scratch_directory, cancel));
   OpenOptions options;
   options.known_damage = std::move(host.damage);
-  host.source->FetchAll();
+  storage::FetchAll(*host.source);
   auto profile = ProfileFile::Open(std::move(host.source), options);
   if (!profile.ok()) return InFile(profile.status(), file.path);
   return profile;
