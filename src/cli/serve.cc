@@ -108,6 +108,7 @@ Result<std::string> FindUploadPlace(const ServeOptions& options,
         .Where(options.uploads)
         .Hint("Name one of the served directories or buckets, or a folder below it.");
   }
+  if (options.sample) return std::string();  // the samples are to stay what they are
   for (const std::string& root : writable) {
     if (!storage::IsBucketPlace(root)) return root;
   }
@@ -242,18 +243,7 @@ Result<int> RunServe(const ServeOptions& options) {
   const std::unique_ptr<engine::Engine> engine =
       engine::Engine::Create(std::move(engine_options), SystemClock());
   STROBE_RETURN_IF_ERROR(engine->Refresh());
-  const std::unique_ptr<queue::OperationTable> operations =
-      queue::OperationTable::Create({}, SystemClock(), ids);
-  STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<catalog::Catalog> runs, OpenCatalog(options));
-  api::StaticFiles console(console_directory);
-  auto context = std::make_shared<api::AppContext>();
-  context->engine = engine.get();
-  context->operations = operations.get();
-  context->catalog = runs.get();
-  catalog::Scanner scanner(
-      *runs, [&engine](const std::string& path) { return FindBelowRoots(*engine, path); },
-      SystemClock());
-  context->scan_run = [&scanner](const catalog::Key& key) { return scanner.ScanRun(key); };
+  // Before the operations, which end first.
   std::unique_ptr<capture::UploadTable> uploads;
   if (!upload_place.empty()) {
     const std::string& cache = engine->options().cache_directory;
@@ -263,8 +253,20 @@ Result<int> RunServe(const ServeOptions& options) {
             .staging_directory = cache.empty() ? fs::temp_directory_path().string() : cache},
         SystemClock(), ids, places);
     (void)uploads->RemoveStale();
-    context->uploads = uploads.get();
   }
+  const std::unique_ptr<queue::OperationTable> operations =
+      queue::OperationTable::Create({}, SystemClock(), ids);
+  STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<catalog::Catalog> runs, OpenCatalog(options));
+  api::StaticFiles console(console_directory);
+  auto context = std::make_shared<api::AppContext>();
+  context->engine = engine.get();
+  context->operations = operations.get();
+  context->uploads = uploads.get();
+  context->catalog = runs.get();
+  catalog::Scanner scanner(
+      *runs, [&engine](const std::string& path) { return FindBelowRoots(*engine, path); },
+      SystemClock());
+  context->scan_run = [&scanner](const catalog::Key& key) { return scanner.ScanRun(key); };
   context->capture = [&ids, places](
                          const capture::CaptureRequest& request, const CancelToken& cancel,
                          const std::function<void(const capture::CaptureProgress&)>& progress) {

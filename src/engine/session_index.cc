@@ -47,6 +47,12 @@ std::string VersionOf(const std::vector<IndexedFile>& files) {
   return ToHex64(Hash64(text));
 }
 
+// In place of the entry of the same path, where there is one.
+void PutEntry(const xplane::SessionEntry& entry, std::vector<xplane::SessionEntry>* entries) {
+  std::erase_if(*entries, [&entry](const auto& known) { return known.path == entry.path; });
+  entries->push_back(entry);
+}
+
 }  // namespace
 
 SessionIndex::SessionIndex(std::vector<std::string> roots, int64_t settle_ms, const Clock& clock,
@@ -80,6 +86,8 @@ void SessionIndex::ListBucketNow(const std::string& root, const CancelToken& can
     bucket.listed = true;
     bucket.failure.reset();
     bucket.sessions = *std::move(listed);
+    std::erase_if(bucket.marked, [began_ns](const auto& item) { return item.first < began_ns; });
+    for (const auto& [marked_ns, entry] : bucket.marked) PutEntry(entry, &bucket.sessions);
     return;
   }
   bucket.failure = listed.status();
@@ -186,14 +194,14 @@ Status SessionIndex::MarkBucketSession(const std::string& session_path) {
   for (auto& [root, bucket] : buckets_) {
     if (!session_path.starts_with(root + "/")) continue;
     for (xplane::SessionEntry& entry : found) {
-      std::erase_if(bucket.sessions, [&](const auto& known) { return known.path == entry.path; });
       entry.root = root;
       // The listing of the folder alone does not know what lies above it.
       const size_t layout = entry.path.rfind("/plugins/profile/");
       if (layout != std::string::npos && layout > root.size()) {
         entry.run = entry.path.substr(root.size() + 1, layout - root.size() - 1);
       }
-      bucket.sessions.push_back(entry);
+      PutEntry(entry, &bucket.sessions);
+      bucket.marked.emplace_back(clock_.MonotonicNanos(), entry);
     }
   }
   return OkStatus();

@@ -84,6 +84,8 @@ class SessionIndex {
   };
   struct Bucket {
     std::vector<xplane::SessionEntry> sessions;
+    // Told by MarkWhole: a listing that began before may not know them yet.
+    std::vector<std::pair<int64_t, xplane::SessionEntry>> marked;
     std::optional<Status> failure;  // of the last listing
     bool listed = false;
     bool being_listed = false;

@@ -118,7 +118,7 @@ TEST_F(LazyObjectThreads, ACorruptByteIsFoundOnceAllHasCome) {
 }
 
 TEST_F(LazyObjectThreads, LettingGoInTheMiddleIsFine) {
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const auto source = Open(Pattern(4 * kPieceBytes / (1 + static_cast<size_t>(i) % 3)));
     FetchAll(*source);
     (void)source->bytes()[0];

@@ -41,6 +41,9 @@ Result<std::string> CheckEndpoint(std::string endpoint, const char* variable) {
     return Invalid(UrlForPeople(endpoint),
                    std::string(variable) + " is not http://HOST:PORT or https://HOST:PORT.");
   }
+  // The host that is signed must be the one that is sent: without the scheme's own port.
+  const std::string_view usual = endpoint.starts_with("https://") ? ":443" : ":80";
+  if (endpoint.ends_with(usual)) endpoint.resize(endpoint.size() - usual.size());
   return endpoint;
 }
 

@@ -140,9 +140,19 @@ Result<ReadAnswer> RetryingStore::Read(const std::string& key, const ReadQuery& 
 
 Result<ObjectInfo> RetryingStore::FindOwn(const std::string& key, const std::string& write_id,
                                           const CallOptions& call, const Status& otherwise) {
-  const Result<ObjectInfo> there = Stat(key, call);
-  if (there.ok() && there->write_id == write_id) return there;
-  return otherwise;
+  ObjectInfo there;
+  // After "it exists" an absence is believed no sooner than after a listing.
+  const bool said_there = otherwise.name() == "OBJECT_EXISTS";
+  const Status looked = Run(
+      call,
+      [&]() -> Status {
+        STROBE_ASSIGN_OR_RETURN(there, store_->Stat(key, call));
+        return OkStatus();
+      },
+      said_there ? kListedAttempts : 1);
+  if (looked.ok()) return there.write_id == write_id ? Result<ObjectInfo>(there) : otherwise;
+  // Whose it is stays unknown: that is not to be told as another's.
+  return said_there ? looked : otherwise;
 }
 
 Result<ObjectInfo> RetryingStore::Put(const std::string& key, std::string_view bytes,
