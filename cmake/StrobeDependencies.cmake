@@ -10,6 +10,8 @@ find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(gRPC CONFIG REQUIRED)
+find_package(CURL REQUIRED)
+find_package(OpenSSL REQUIRED)
 find_package(Boost 1.81 REQUIRED)  # header-only use; Debian 12 has 1.81 beside 1.74, Debian 13 has 1.83
 
 # Libraries without a CMake package of their own.

@@ -135,6 +135,21 @@ test_sdk() {
   run_pytest "ML Diagnostics SDK" tests/sdk
 }
 
+test_stores() {
+  say "buckets: a real S3 server and a GCS emulator"
+  setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
+  build_release
+  build_asan
+  setup_python_venv stores
+  local xml="build/test-logs/stores.xml" passed=0 failed=1
+  rm -f "$xml"
+  STROBE_BINARY="$ROOT/build/strobe" STROBE_STORAGE_TEST="$ROOT/build/asan/strobe_storage_test" build/venv-stores/bin/python -m pytest -q -p no:cacheprovider \
+    --junitxml="$xml" tests/stores >build/test-logs/stores.log 2>&1 </dev/null || true
+  if [ -f "$xml" ]; then read -r passed failed < <(python3 tools/count_junit.py "$xml"); fi
+  if [ "$failed" != 0 ]; then tail -n 80 build/test-logs/stores.log >&2; fi
+  count "buckets" "$passed" "$failed"
+}
+
 test_browser() {
   say "the whole way in a real browser"
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
@@ -173,7 +188,7 @@ test_layers() {
 
 command_test() {
   local parts=("$@") part started=$SECONDS part_started
-  [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python sdk parity browser)
+  [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python sdk stores parity browser)
   mkdir -p build/test-logs
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
   if [ ! -d "${STROBE_CORPUS:-$ROOT/../shared/data}" ]; then

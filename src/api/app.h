@@ -19,6 +19,7 @@
 #include "src/base/clock.h"
 #include "src/base/ids.h"
 #include "src/capture/capture.h"
+#include "src/capture/upload.h"
 #include "src/catalog/catalog.h"
 #include "src/engine/engine.h"
 #include "src/queue/operation.h"
@@ -37,8 +38,9 @@ using CaptureFunction = std::function<Result<capture::CaptureResult>(
 struct AppContext {
   engine::Engine* engine = nullptr;
   queue::OperationTable* operations = nullptr;
-  CaptureFunction capture;              // empty: captures are not offered
-  catalog::Catalog* catalog = nullptr;  // null: no runs are kept
+  CaptureFunction capture;                  // empty: captures are not offered
+  catalog::Catalog* catalog = nullptr;      // null: no runs are kept
+  capture::UploadTable* uploads = nullptr;  // null: uploads are not offered
   // Looks now for the profiles of one run; empty: nobody looks.
   std::function<Status(const catalog::Key&)> scan_run;
   // Asks the work behind a running operation of the catalogue to stop; empty: nothing runs.
@@ -64,6 +66,7 @@ void AddSessionRoutes(const std::shared_ptr<AppContext>& context, std::vector<Ro
 void AddAreaRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddTimelineRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddCaptureRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddUploadRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddXprofRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddXprofDataRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddXprofWorkRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);

@@ -69,6 +69,7 @@ Result<Response> Config(const Context& context) {
   for (const std::string& root : writable) json.String(root);
   json.EndArray();
   WriteTextOrNull(json, "capture_default_target", context->capture_default_target);
+  json.Key("uploads_enabled").Bool(context->uploads != nullptr);
   json.Key("sample").Bool(context->sample);
   json.EndObject();
   return JsonResponse(json.TakeText());
@@ -80,6 +81,8 @@ std::vector<std::string> WritableRoots(const std::vector<std::string>& roots, st
   std::vector<std::string> writable;
   for (const std::string& root : roots) {
     std::error_code error;
+    // Whether a bucket takes it only the bucket can say.
+    if (storage::IsBucketPlace(root)) writable.push_back(root);
     if (std::filesystem::is_directory(root, error) && ::access(root.c_str(), W_OK | X_OK) == 0) {
       writable.push_back(root);
     }
@@ -131,6 +134,7 @@ std::vector<Route> MakeRoutes(Context context) {
   AddTimelineRoutes(context, &routes);
   AddAreaRoutes(context, &routes);
   AddCaptureRoutes(context, &routes);
+  AddUploadRoutes(context, &routes);
   AddToolRoutes(context, &routes);
   AddCompareRoutes(context, &routes);
   AddV1alphaRunRoutes(context, &routes);

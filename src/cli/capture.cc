@@ -9,6 +9,7 @@
 
 #include "src/api/json_answers.h"
 #include "src/api/request.h"
+#include "src/cli/bucket_capture.h"
 #include "src/cli/command.h"
 #include "src/cli/signals.h"
 #include "src/cli/text.h"
@@ -149,10 +150,11 @@ Result<int> RunCaptureCommand(const CaptureOptions& options) {
     });
   });
   const IdMaker ids(SystemClock(), SystemRandom());
+  storage::PlaceOpener places(storage::SystemCloudContext());
   ProgressPrinter printer;
   std::vector<capture::TargetProgress> last_targets;
   const Result<CaptureResult> result =
-      capture::Capture(request, {.clock = SystemClock(), .ids = ids}, cancel.token(),
+      CaptureIntoPlace(request, {.clock = SystemClock(), .ids = ids}, places, cancel.token(),
                        [&](const CaptureProgress& progress) {
                          printer.Show(progress);
                          last_targets = progress.targets;

@@ -42,8 +42,18 @@ struct ServeOptions {
   std::string console_directory;
   std::string capture_target;
   bool sample = false;
+  std::string uploads;  // empty: the first root that may be written to
   std::vector<std::string> xla_dump_directories;
   int64_t tool_timeout_seconds = 600;
+};
+
+struct UploadCommandOptions {
+  std::string path;
+  std::string server = "http://127.0.0.1:8080";
+  std::string run;
+  std::string session;
+  std::string resume;  // id of an upload; empty: a new one
+  bool json = false;
 };
 
 struct ListCommandOptions {
@@ -112,6 +122,7 @@ Result<int> RunList(const ListCommandOptions& options);
 Result<int> RunInspect(const InspectOptions& options);
 Result<int> RunEvents(const EventsOptions& options);
 Result<int> RunCaptureCommand(const CaptureOptions& options);
+Result<int> RunUpload(const UploadCommandOptions& options);
 Result<int> RunTools(const ToolsOptions& options);
 // Exit codes are those of XProf's command line: 1 internal, 2 usage, 3 path, 4 invalid value.
 Result<int> RunTool(const ToolCommandOptions& options);

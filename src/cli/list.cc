@@ -2,6 +2,7 @@
 #include "src/api/json_answers.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
+#include "src/xplane/bucket_sessions.h"
 #include "src/xplane/session.h"
 
 namespace strobe::cli {
@@ -17,6 +18,16 @@ engine::SessionSummary Summarise(xplane::SessionEntry entry) {
   return summary;
 }
 
+Result<std::vector<xplane::SessionEntry>> ListPlace(const std::string& path) {
+  if (!storage::IsBucketPlace(path)) return xplane::ListSessions(path, {});
+  storage::PlaceOpener places(storage::SystemCloudContext());
+  STROBE_ASSIGN_OR_RETURN(const storage::Place place, places.Open(path));
+  // Nothing is fetched here, only listed.
+  STROBE_ASSIGN_OR_RETURN(xplane::BucketListing listing,
+                          xplane::ListBucketSessions(place, nullptr, {}, SystemClock(), {}));
+  return std::move(listing.sessions);
+}
+
 std::string HostsText(const xplane::SessionEntry& entry) {
   if (entry.files.empty()) return "none";
   std::string text = Printable(entry.files[0].host, 40);
@@ -27,8 +38,7 @@ std::string HostsText(const xplane::SessionEntry& entry) {
 }  // namespace
 
 Result<int> RunList(const ListCommandOptions& options) {
-  STROBE_ASSIGN_OR_RETURN(std::vector<xplane::SessionEntry> entries,
-                          xplane::ListSessions(options.path, {}));
+  STROBE_ASSIGN_OR_RETURN(std::vector<xplane::SessionEntry> entries, ListPlace(options.path));
   if (options.json) {
     JsonWriter json;
     json.BeginObject();

@@ -36,7 +36,10 @@ constexpr const char* kExamples =
 
 void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
   CLI::App* command = app.add_subcommand("serve", "Serve the console and the API.");
-  command->add_option("DIR", options.roots, "Log directories, sessions or single profile files")
+  command
+      ->add_option("PLACE", options.roots,
+                   "Log directories, sessions, single profile files, s3://BUCKET/PREFIX or "
+                   "gs://BUCKET/PREFIX")
       ->required();
   command->add_option("--listen", options.listen, "ADDRESS:PORT; port 0 takes any free one")
       ->capture_default_str();
@@ -71,19 +74,26 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
                       "HOST:PORT that the console's capture dialog offers first");
   command->add_option("--xla-dump-to", options.xla_dump_directories,
                       "Folder that --xla_dump_to or --xla_jf_dump_to filled, for its modules");
+  command->add_option("--uploads", options.uploads,
+                      "Where uploads go: one of the places, or a folder below it (default the "
+                      "first that may be written to)");
   command->add_flag("--sample", options.sample,
                     "Say in the console that these are sample profiles");
   command->footer(
       "Examples:\n"
       "  strobe serve ~/logs                       every profile below ~/logs\n"
       "  strobe serve ~/logs /data/more --listen 127.0.0.1:9000\n"
-      "  strobe serve profile.xplane.pb.gz         one file\n");
+      "  strobe serve profile.xplane.pb.gz         one file\n"
+      "  strobe serve s3://profiles/team-a         a bucket (gs:// too)\n");
   command->callback([&] { action = [&options] { return RunServe(options); }; });
 }
 
 void AddList(CLI::App& app, ListCommandOptions& options, Action& action) {
-  CLI::App* command = app.add_subcommand("ls", "List the sessions below a directory.");
-  command->add_option("DIR", options.path, "Log directory")->required();
+  CLI::App* command =
+      app.add_subcommand("ls", "List the sessions below a directory or in a bucket.");
+  command
+      ->add_option("PLACE", options.path, "Log directory, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX")
+      ->required();
   command->add_flag("--json", options.json, "As the API's SessionList");
   command->footer(
       "Examples:\n"
@@ -140,7 +150,10 @@ void AddCapture(CLI::App& app, CaptureOptions& options, Action& action) {
       ->required();
   command->add_option("--duration", options.duration, "How long, such as 2s or 500ms")
       ->capture_default_str();
-  command->add_option("--into", options.into, "Log directory that gets the session")->required();
+  command
+      ->add_option("--into", options.into,
+                   "Log directory or bucket (s3://, gs://) that gets the session")
+      ->required();
   command->add_option("--run", options.run, "Folder below it");
   command->add_option("--session", options.session, "Name (default: the time and a random part)");
   command->add_option("--host-tracer-level", options.host_tracer_level, "0 off to 3 all")
@@ -161,6 +174,24 @@ void AddCapture(CLI::App& app, CaptureOptions& options, Action& action) {
       "  strobe capture host1:9012,host2:9012 --duration 5s --into ~/logs --run resnet\n"
       "  strobe capture host1:9012 --into ~/logs --option tpu_trace_mode=TRACE_COMPUTE\n");
   command->callback([&] { action = [&options] { return RunCaptureCommand(options); }; });
+}
+
+void AddUpload(CLI::App& app, UploadCommandOptions& options, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "upload", "Send a profile, or a session as zip or tar, to a server; it can be resumed.");
+  command->add_option("FILE", options.path, "Profile file, or a zip or tar of one session")
+      ->required();
+  command->add_option("--server", options.server, "http://HOST:PORT")->capture_default_str();
+  command->add_option("--run", options.run, "Folder that gets the session");
+  command->add_option("--session", options.session,
+                      "Name (default: the archive's folder, or a new one)");
+  command->add_option("--resume", options.resume, "Id of an upload that was broken off");
+  command->add_flag("--json", options.json, "The finished operation as JSON");
+  command->footer(
+      "Examples:\n"
+      "  strobe upload host0.xplane.pb --run llama\n"
+      "  tar -czf - -C ~/logs/plugins/profile run1 > run1.tgz && strobe upload run1.tgz\n");
+  command->callback([&] { action = [&options] { return RunUpload(options); }; });
 }
 
 const std::map<std::string, ToolFormat> kToolFormats = {
@@ -488,6 +519,7 @@ int RunStrobe(int argc, char** argv) {
   InspectOptions inspect;
   EventsOptions events;
   CaptureOptions capture;
+  UploadCommandOptions upload;
   ToolsOptions tools_options;
   ToolCommandOptions tool;
   AgentCommandOptions agent_tool;
@@ -498,6 +530,7 @@ int RunStrobe(int argc, char** argv) {
   AddInspect(app, inspect, action);
   AddEvents(app, events, action);
   AddCapture(app, capture, action);
+  AddUpload(app, upload, action);
   AddTools(app, tools_options, action);
   for (const tools::ToolDescriptor& entry : tools::AllTools()) {
     if (entry.listed) {
@@ -523,8 +556,8 @@ int RunStrobe(int argc, char** argv) {
   SetLogLevel("warning");
   const Result<int> result = action();
   const int exit_code = result.ok() ? *result : Report(result.status());
-  const bool json =
-      list.json || inspect.json || capture.json || events.format == EventFormat::kJson;
+  const bool json = list.json || inspect.json || capture.json || upload.json ||
+                    events.format == EventFormat::kJson;
   if (!result.ok() && json) PrintErrorJson(result.status());
   if (!OutIsWritten()) {
     return Report(UnavailableError("OUTPUT_NOT_WRITTEN", "Standard output took not everything.")

@@ -14,8 +14,10 @@
 #include "src/api/openapi.h"
 #include "src/api/server.h"
 #include "src/base/log.h"
+#include "src/capture/upload.h"
 #include "src/catalog/catalog.h"
 #include "src/catalog/scanner.h"
+#include "src/cli/bucket_capture.h"
 #include "src/cli/command.h"
 #include "src/cli/serve_settings.h"
 #include "src/cli/signals.h"
@@ -37,24 +39,34 @@ std::string ExecutableDirectory() {
   return error ? "" : path.parent_path().string();
 }
 
-Result<std::vector<std::string>> CheckRoots(const std::vector<std::string>& roots) {
+Result<std::vector<std::string>> CheckRoots(const std::vector<std::string>& roots,
+                                            storage::PlaceOpener& places) {
   std::vector<std::string> real;
   for (const std::string& root : roots) {
+    if (storage::IsBucketPlace(root)) {
+      STROBE_ASSIGN_OR_RETURN(const storage::Place place, places.Open(root));
+      real.push_back(place.text);
+      continue;
+    }
     std::error_code error;
     const fs::path path = fs::canonical(root, error);
     if (error) {
       return NotFoundError("ROOT_NOT_FOUND", "There is no such directory or file.")
           .Where(root)
-          .Hint("Give a directory that holds plugins/profile, or one profile file.");
+          .Hint(
+              "Give a directory that holds plugins/profile, one profile file, or "
+              "s3://BUCKET/PREFIX.");
     }
     real.push_back(path.string());
   }
   return real;
 }
 
-Result<engine::EngineOptions> MakeEngineOptions(const ServeOptions& options) {
+Result<engine::EngineOptions> MakeEngineOptions(
+    const ServeOptions& options, const std::shared_ptr<storage::PlaceOpener>& places) {
   engine::EngineOptions engine_options;
-  STROBE_ASSIGN_OR_RETURN(engine_options.roots, CheckRoots(options.roots));
+  engine_options.places = places;
+  STROBE_ASSIGN_OR_RETURN(engine_options.roots, CheckRoots(options.roots, *places));
   if (!options.no_cache) {
     engine_options.cache_directory =
         options.cache_directory.empty()
@@ -74,6 +86,34 @@ Result<engine::EngineOptions> MakeEngineOptions(const ServeOptions& options) {
   engine_options.xla_dump_directories = options.xla_dump_directories;
   engine_options.tool_max_seconds = options.tool_timeout_seconds;
   return engine_options;
+}
+
+// Where uploads go: the place named, else the first directory that may be written to, else the
+// first bucket; empty: nowhere.
+Result<std::string> FindUploadPlace(const ServeOptions& options,
+                                    const std::vector<std::string>& roots) {
+  std::string reason;
+  const std::vector<std::string> writable = api::WritableRoots(roots, &reason);
+  if (!options.uploads.empty()) {
+    std::error_code error;
+    const std::string place = storage::IsBucketPlace(options.uploads)
+                                  ? options.uploads
+                                  : fs::canonical(options.uploads, error).string();
+    // Anywhere else nobody would see what was uploaded.
+    const bool shown = std::ranges::any_of(roots, [&place](const std::string& root) {
+      return place == root || place.starts_with(root + "/");
+    });
+    if (!error && shown) return place;
+    return InvalidArgumentError("UPLOADS_PLACE",
+                                "Uploads can only go to one of the places that are served.")
+        .Where(options.uploads)
+        .Hint("Name one of the served directories or buckets, or a folder below it.");
+  }
+  if (options.sample) return std::string();  // the samples are to stay what they are
+  for (const std::string& root : writable) {
+    if (!storage::IsBucketPlace(root)) return root;
+  }
+  return writable.empty() ? std::string() : writable.front();
 }
 
 constexpr std::string_view kInMemory = ":memory:";
@@ -118,14 +158,16 @@ Result<std::unique_ptr<catalog::Catalog>> OpenCatalog(const ServeOptions& option
 // may make runs, and must not become a way to read the rest of the disk.
 Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine,
                                                           const std::string& storage_path) {
-  if (storage_path.find("://") != std::string::npos) {
+  const bool bucket = storage::IsBucketPlace(storage_path);
+  if (!bucket && storage_path.find("://") != std::string::npos) {
     return UnimplementedError("STORAGE_NOT_SUPPORTED", "This storage is not looked into.")
         .Where(storage_path.substr(0, 200))
-        .Hint("Use a directory below one of the server's roots, or mount the bucket there.");
+        .Hint("Use a directory or a bucket (s3://, gs://) below one of the server's roots.");
   }
   const std::vector<std::string>& roots = engine.options().roots;
   std::error_code error;
-  const std::string real = fs::weakly_canonical(storage_path, error).string();
+  std::string real = bucket ? storage_path : fs::weakly_canonical(storage_path, error).string();
+  while (bucket && real.ends_with('/')) real.pop_back();
   const bool inside =
       !error && std::any_of(roots.begin(), roots.end(), [&](const std::string& root) {
         return real == root || real.starts_with(root.ends_with('/') ? root : root + "/");
@@ -134,14 +176,16 @@ Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine
     return FailedPreconditionError("STORAGE_OUTSIDE_ROOTS",
                                    "The run's profiles lie outside of what this server shows.")
         .Where(storage_path.substr(0, 200))
-        .Hint("Start the server with a directory above it.");
+        .Hint("Start the server with a directory or bucket above it.");
   }
   STROBE_RETURN_IF_ERROR(engine.Refresh());
   std::vector<catalog::FoundSession> found;
   for (const engine::SessionSummary& summary : engine.Sessions()) {
     if (!summary.entry.path.starts_with(real + "/") || summary.entry.files.empty()) continue;
     catalog::FoundSession session;
-    session.path = storage_path + summary.entry.path.substr(real.size());
+    std::string base = storage_path;
+    while (bucket && base.ends_with('/')) base.pop_back();
+    session.path = base + summary.entry.path.substr(real.size());
     session.name = summary.entry.name;
     session.viewer_id = summary.entry.id;
     for (const xplane::SessionFile& file : summary.entry.files) session.hosts.push_back(file.host);
@@ -188,7 +232,10 @@ Result<int> RunServe(const ServeOptions& options) {
   RaiseDescriptorLimit();
   STROBE_ASSIGN_OR_RETURN(const ListenAddress listen,
                           ParseListen(options.listen, options.insecure_no_auth));
-  STROBE_ASSIGN_OR_RETURN(engine::EngineOptions engine_options, MakeEngineOptions(options));
+  const auto places = std::make_shared<storage::PlaceOpener>(storage::SystemCloudContext());
+  STROBE_ASSIGN_OR_RETURN(engine::EngineOptions engine_options, MakeEngineOptions(options, places));
+  STROBE_ASSIGN_OR_RETURN(const std::string upload_place,
+                          FindUploadPlace(options, engine_options.roots));
   STROBE_ASSIGN_OR_RETURN(
       const std::string console_directory,
       api::FindConsoleDirectory(options.console_directory, Environment("STROBE_CONSOLE_DIR"),
@@ -197,6 +244,17 @@ Result<int> RunServe(const ServeOptions& options) {
   const std::unique_ptr<engine::Engine> engine =
       engine::Engine::Create(std::move(engine_options), SystemClock());
   STROBE_RETURN_IF_ERROR(engine->Refresh());
+  // Before the operations, which end first.
+  std::unique_ptr<capture::UploadTable> uploads;
+  if (!upload_place.empty()) {
+    const std::string& cache = engine->options().cache_directory;
+    uploads = std::make_unique<capture::UploadTable>(
+        capture::UploadOptions{
+            .place = upload_place,
+            .staging_directory = cache.empty() ? fs::temp_directory_path().string() : cache},
+        SystemClock(), ids, places);
+    (void)uploads->RemoveStale();
+  }
   const std::unique_ptr<queue::OperationTable> operations =
       queue::OperationTable::Create({}, SystemClock(), ids);
   STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<catalog::Catalog> runs, OpenCatalog(options));
@@ -204,14 +262,17 @@ Result<int> RunServe(const ServeOptions& options) {
   auto context = std::make_shared<api::AppContext>();
   context->engine = engine.get();
   context->operations = operations.get();
+  context->uploads = uploads.get();
   context->catalog = runs.get();
   catalog::Scanner scanner(
       *runs, [&engine](const std::string& path) { return FindBelowRoots(*engine, path); },
       SystemClock());
   context->scan_run = [&scanner](const catalog::Key& key) { return scanner.ScanRun(key); };
-  context->capture = [&ids](const capture::CaptureRequest& request, const CancelToken& cancel,
-                            const std::function<void(const capture::CaptureProgress&)>& progress) {
-    return capture::Capture(request, {.clock = SystemClock(), .ids = ids}, cancel, progress);
+  context->capture = [&ids, places](
+                         const capture::CaptureRequest& request, const CancelToken& cancel,
+                         const std::function<void(const capture::CaptureProgress&)>& progress) {
+    return CaptureIntoPlace(request, {.clock = SystemClock(), .ids = ids}, *places, cancel,
+                            progress);
   };
   context->clock = &SystemClock();
   context->console = &console;

@@ -9,9 +9,41 @@
 #include "src/base/log.h"
 #include "src/engine/session_index.h"
 #include "src/engine/session_store.h"
+#include "src/xplane/bucket_sessions.h"
 
 namespace strobe::engine {
 namespace {
+
+// How often the thread looks whether a bucket's time has come.
+constexpr std::chrono::milliseconds kBucketTick{500};
+
+// The buckets among the roots, and the threads that fetch from them: none without a bucket.
+class Buckets {
+ public:
+  Buckets(const EngineOptions& options, const Clock& clock)
+      : places_(options.places), clock_(clock) {
+    any_ = std::ranges::any_of(options.roots, storage::IsBucketPlace);
+    if (!any_) return;
+    if (places_ == nullptr) {
+      places_ = std::make_shared<storage::PlaceOpener>(storage::SystemCloudContext());
+    }
+    fetcher_ = std::make_shared<storage::ObjectFetcher>(storage::ObjectFetcher::Options());
+  }
+  bool any() const { return any_; }
+  Result<std::vector<xplane::SessionEntry>> List(const std::string& root,
+                                                 const CancelToken& cancel) {
+    STROBE_ASSIGN_OR_RETURN(const storage::Place place, places_->Open(root));
+    STROBE_ASSIGN_OR_RETURN(xplane::BucketListing listing,
+                            xplane::ListBucketSessions(place, fetcher_, {}, clock_, cancel));
+    return std::move(listing.sessions);
+  }
+
+ private:
+  bool any_ = false;
+  std::shared_ptr<storage::PlaceOpener> places_;
+  std::shared_ptr<storage::ObjectFetcher> fetcher_;
+  const Clock& clock_;
+};
 
 // Loading gives way to the threads that answer: they take part in what they wait for themselves.
 // One thread more than loaders, so that an asker's pieces need not wait for a long line.
@@ -45,17 +77,23 @@ class EngineImpl : public Engine {
  public:
   EngineImpl(EngineOptions options, const Clock& clock)
       : options_(std::move(options)),
-        index_(options_.roots, options_.settle_ms, clock),
+        buckets_(options_, clock),
+        index_(
+            options_.roots, options_.settle_ms, clock,
+            [this](const std::string& root, const CancelToken& cancel) {
+              return buckets_.List(root, cancel);
+            },
+            options_.bucket_interval_ms),
         scratch_directory_(ScratchDirectory(options_)),
         store_(std::make_shared<SessionStore>(options_.memory_budget_bytes)),
         parts_(std::make_shared<EngineParts>(
             std::min(kMaxTileCacheBytes, options_.memory_budget_bytes / 8),
             xplane::ColumnCache::Options{.directory = options_.cache_directory,
                                          .max_bytes = options_.cache_max_bytes},
-            ToolCache::Options{
-                .memory_max_bytes = std::min(kMaxResultCacheBytes, options_.memory_budget_bytes / 8),
-                .directory = options_.cache_directory,
-                .disk_max_bytes = options_.result_cache_max_bytes},
+            ToolCache::Options{.memory_max_bytes =
+                                   std::min(kMaxResultCacheBytes, options_.memory_budget_bytes / 8),
+                               .directory = options_.cache_directory,
+                               .disk_max_bytes = options_.result_cache_max_bytes},
             clock)),
         executor_(std::make_unique<Executor>(Executor::Options{
             .threads = std::max(1, options_.threads) + 1, .niceness = kLoadNiceness})) {
@@ -71,7 +109,9 @@ class EngineImpl : public Engine {
       return sessions == nullptr || shared == nullptr ||
              sessions->MakeRoom(shared->tiles.bytes() + shared->results.memory_bytes());
     };
-    if (options_.rescan_interval_ms > 0) rescanner_ = std::thread([this] { RescanLoop(); });
+    if (options_.rescan_interval_ms <= 0) return;
+    rescanner_ = std::thread([this] { RescanLoop(); });
+    if (buckets_.any()) bucket_lister_ = std::thread([this] { BucketLoop(); });
   }
 
   ~EngineImpl() override {
@@ -80,7 +120,9 @@ class EngineImpl : public Engine {
       stopping_ = true;
     }
     stop_.notify_all();
+    stop_listing_.Cancel();
     if (rescanner_.joinable()) rescanner_.join();
+    if (bucket_lister_.joinable()) bucket_lister_.join();
     store_->Clear();
     executor_.reset();  // waits for what runs
     parts_->executor = nullptr;
@@ -229,7 +271,21 @@ class EngineImpl : public Engine {
     }
   }
 
+  // A listing may take minutes; the walk of directories does not wait for it.
+  void BucketLoop() {
+    std::unique_lock lock(stop_mutex_);
+    while (!stop_.wait_for(lock, kBucketTick, [this] { return stopping_; })) {
+      lock.unlock();
+      if (index_.RefreshBuckets(stop_listing_.token())) {
+        const Status merged = Refresh();
+        if (!merged.ok()) LogWarning("engine.rescan_failed", {{"error", merged.ToString()}});
+      }
+      lock.lock();
+    }
+  }
+
   const EngineOptions options_;
+  Buckets buckets_;
   SessionIndex index_;
   const std::string scratch_directory_;
   const std::shared_ptr<SessionStore> store_;
@@ -240,7 +296,9 @@ class EngineImpl : public Engine {
   std::mutex stop_mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;
+  CancelSource stop_listing_;
   std::thread rescanner_;
+  std::thread bucket_lister_;
 };
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "src/base/clock.h"
 #include "src/base/status.h"
 #include "src/engine/area.h"
+#include "src/storage/place.h"
 #include "src/tools/tool.h"
 #include "src/xplane/completeness.h"
 #include "src/xplane/session.h"
@@ -30,7 +31,7 @@
 namespace strobe::engine {
 
 struct EngineOptions {
-  std::vector<std::string> roots;    // directories or single files
+  std::vector<std::string> roots;    // directories, single files, s3://bucket/prefix, gs://...
   std::string cache_directory = "";  // columns, inflated files; empty: no column files
   uint64_t cache_max_bytes = 20ULL << 30;
   uint64_t memory_budget_bytes = 8ULL << 30;
@@ -44,6 +45,10 @@ struct EngineOptions {
   int64_t rescan_interval_ms = 2000;
   // A file younger than this, or still growing, is not served as whole.
   int64_t settle_ms = 1000;
+  // Who opens buckets; null: with the process's own environment, when a root needs it.
+  std::shared_ptr<storage::PlaceOpener> places = nullptr;
+  // Buckets are listed this often, and less when a listing takes longer than a twentieth of it.
+  int64_t bucket_interval_ms = 10'000;
 };
 
 struct SessionSummary {
@@ -208,8 +213,8 @@ class OpenedSession {
 
   // The session as tools see it. Indices of its hosts are those of hosts().
   virtual std::shared_ptr<tools::ToolInput> Input() = 0;
-  // What a tool answers: computed once for however many ask, and kept by content of the hosts, tool,
-  // its version and options. TOOL_NEEDS_ONE_HOST, COLUMNS_LOST, CANCELLED, and the tool's own
+  // What a tool answers: computed once for however many ask, and kept by content of the hosts,
+  // tool, its version and options. TOOL_NEEDS_ONE_HOST, COLUMNS_LOST, CANCELLED, and the tool's own
   // errors. The question's hosts must be in range (our bug otherwise).
   virtual Result<std::shared_ptr<const tools::ToolResult>> RunTool(
       const tools::ToolDescriptor& tool, const tools::ToolQuestion& question,

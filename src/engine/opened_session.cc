@@ -92,6 +92,10 @@ Status SessionState::CheckColumns() const {
             "Ask again: the profile itself is read anew. Nothing but Strobe should write to its "
             "cache directory.");
   }
+  for (const HostState& host : hosts_) {
+    if (host.file.remote == nullptr || host.profile == nullptr) continue;
+    STROBE_RETURN_IF_ERROR(host.profile->source().CheckUnchanged());
+  }
   return OkStatus();
 }
 

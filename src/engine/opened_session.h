@@ -99,8 +99,9 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
 
   // Why nothing of the session could be opened; nullopt when some host works.
   std::optional<Status> failure() const;
-  // COLUMNS_LOST when a column file was cut short under us. Asked after an answer was computed and
-  // before it is kept; the engine then opens the session anew.
+  // COLUMNS_LOST when a column file was cut short under us, and why an object of a bucket could not
+  // be fetched. Asked after an answer was computed and before it is kept; the engine then opens the
+  // session anew.
   Status CheckColumns() const;
   void StartLoading();
   void StopLoading() { stop_loading_.Cancel(); }

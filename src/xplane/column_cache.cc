@@ -19,6 +19,8 @@ namespace {
 constexpr std::string_view kColumnsFolder = "/columns";
 constexpr std::string_view kIdentitiesFolder = "/identities";
 constexpr std::string_view kIdentityMagic = "STROBEID";
+// An object of a bucket below this is brought here whole in less time than asking for its parts.
+constexpr uint64_t kFetchWholeBytes = 32 << 20;
 // Temporary files of a process that died; no write takes as long.
 constexpr int64_t kStaleTemporaryNs = 3600LL * 1'000'000'000;
 
@@ -185,12 +187,17 @@ Result<CachedProfile> ColumnCache::OpenHostFile(const SessionFile& file,
   OpenOptions options;
   options.known_damage = std::move(host.damage);
   const std::shared_ptr<ColumnFile> columns = FindColumns(host.identity, *host.source);
+  // With columns only what is looked at is needed of an object far away.
+  if (columns == nullptr || host.source->bytes().size() < kFetchWholeBytes) {
+    storage::FetchAll(*host.source);
+  }
   auto profile = OpenWithColumns(std::move(host.source), options, columns);
   if (!profile.ok()) {
     const std::string where(profile.status().where());
     return profile.status().Where(where.empty() ? file.path : file.path + ", " + where);
   }
   opened.profile = *std::move(profile);
+  if (file.remote != nullptr) STROBE_RETURN_IF_ERROR(opened.profile->source().CheckUnchanged());
   if (columns != nullptr) {
     const Status approved = columns->Approve(*opened.profile);
     opened.from_cache = approved.ok();

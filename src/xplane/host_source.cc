@@ -43,7 +43,11 @@ class Opener {
       : file_(file), scratch_directory_(scratch_directory), cancel_(cancel) {}
 
   Result<HostSource> Open() {
-    STROBE_ASSIGN_OR_RETURN(host_.source, storage::OpenMappedFile(file_.path));
+    if (file_.remote != nullptr) {
+      STROBE_RETURN_IF_ERROR(OpenRemote());
+    } else {
+      STROBE_ASSIGN_OR_RETURN(host_.source, storage::OpenMappedFile(file_.path));
+    }
     host_.identity = host_.source->identity();
     if (host_.source->bytes().empty()) {
       if (file_.format == FileFormat::kXplane) return std::move(host_);  // the decoder says so
@@ -57,6 +61,19 @@ class Opener {
   }
 
  private:
+  // The object that was listed or none; its checksum is asked for where listings do not tell it.
+  Status OpenRemote() {
+    storage::RemoteObject object = *file_.remote;
+    STROBE_ASSIGN_OR_RETURN(storage::ObjectInfo now,
+                            object.store->Stat(object.info.key, {.cancel = cancel_}));
+    if (now.version != object.info.version) return storage::ObjectChanged(object.path);
+    object.info.crc32c = now.crc32c;
+    object.info.md5_hex = std::move(now.md5_hex);
+    STROBE_ASSIGN_OR_RETURN(host_.source, storage::OpenLazyObject(object, scratch_directory_));
+    if (file_.format != FileFormat::kXplane) storage::FetchAll(*host_.source);
+    return OkStatus();
+  }
+
   Status Convert() {
     switch (file_.format) {
       case FileFormat::kXplane:
@@ -170,6 +187,7 @@ Result<std::shared_ptr<ProfileFile>> OpenHostFile(const SessionFile& file,
   STROBE_ASSIGN_OR_RETURN(HostSource host, OpenHostSource(file, scratch_directory, cancel));
   OpenOptions options;
   options.known_damage = std::move(host.damage);
+  storage::FetchAll(*host.source);
   auto profile = ProfileFile::Open(std::move(host.source), options);
   if (!profile.ok()) return InFile(profile.status(), file.path);
   return profile;

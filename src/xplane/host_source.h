@@ -4,10 +4,10 @@
 //   STROBE_ASSIGN_OR_RETURN(auto profile, ProfileFile::Open(host.source, {.known_damage =
 //   host.damage}));
 //
-// A plain file is mapped; gzip, zstd and xz are inflated into a file without a name; Riegeli
-// records and trace JSON become an XSpace in memory. What was readable before damage is there, with
-// the Damage that says so. Errors: those of storage, wire/compress, wire/riegeli and
-// trace_json_import, with the file's path.
+// A plain file is mapped; an object of a bucket comes as it is looked at (lazy_object.h); gzip,
+// zstd and xz are inflated into a file without a name; Riegeli records and trace JSON become an
+// XSpace in memory. What was readable before damage is there, with the Damage that says so. Errors:
+// those of storage, wire/compress, wire/riegeli and trace_json_import, with the file's path.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <deque>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -18,29 +17,13 @@
 #include "src/base/log.h"
 #include "src/storage/file_descriptor.h"
 #include "src/xplane/host_source.h"
+#include "src/xplane/session_files.h"
 
 namespace strobe::xplane {
 namespace {
 
-struct Suffix {
-  std::string_view text;
-  FileFormat format;
-};
-// Longer ones first where one ends like another.
-constexpr Suffix kSuffixes[] = {
-    {".xplane.pb", FileFormat::kXplane},         {".xplane.pb.gz", FileFormat::kXplaneGzip},
-    {".xplane.pb.zst", FileFormat::kXplaneZstd}, {".xplane.pb.xz", FileFormat::kXplaneXz},
-    {".xplane.riegeli", FileFormat::kRiegeli},   {".trace.json.gz", FileFormat::kTraceJsonGzip},
-    {".trace.json", FileFormat::kTraceJson},
-};
-// What xprof's client writes beside a remote capture: the same events again under this name.
-constexpr std::string_view kConvertedTraceHost = "remote";
 // Enough to tell any of the formats.
 constexpr size_t kHeadBytes = 512;
-
-bool IsTrace(FileFormat format) {
-  return format == FileFormat::kTraceJson || format == FileFormat::kTraceJsonGzip;
-}
 
 int64_t ModifiedNs(const struct stat& info) {
   return static_cast<int64_t>(info.st_mtim.tv_sec) * 1000000000LL + info.st_mtim.tv_nsec;
@@ -50,27 +33,6 @@ std::string Join(const std::string& directory, std::string_view name) {
   std::string path = directory;
   if (path.empty() || path.back() != '/') path += '/';
   return path += name;
-}
-
-// Splits a file name into host and format; false when it is no profile.
-bool ParseFileName(std::string_view name, SessionFile* file) {
-  if (name.starts_with('.')) return false;
-  for (const Suffix& suffix : kSuffixes) {
-    if (name.size() <= suffix.text.size() || !name.ends_with(suffix.text)) continue;
-    file->host = name.substr(0, name.size() - suffix.text.size());
-    file->format = suffix.format;
-    return true;
-  }
-  return false;
-}
-
-// One host may have been written in several forms: the first that is not empty, in the order of
-// FileFormat.
-void KeepBest(std::map<std::string, SessionFile>* files, SessionFile file) {
-  const auto [found, inserted] = files->try_emplace(file.host, file);
-  if (inserted) return;
-  const auto rank = [](const SessionFile& f) { return std::pair(f.size_bytes == 0, f.format); };
-  if (rank(file) < rank(found->second)) found->second = std::move(file);
 }
 
 struct Entry {
@@ -188,8 +150,7 @@ class Lister {
 
   void AddSession(const std::string& path, const std::vector<Entry>& entries,
                   const struct stat& info, bool even_if_empty) {
-    std::map<std::string, SessionFile> files;
-    bool any_xplane = false;
+    SessionFiles files;
     for (const Entry& entry : entries) {
       SessionFile file;
       struct stat file_info = {};
@@ -200,24 +161,13 @@ class Lister {
       }
       file.size_bytes = static_cast<uint64_t>(file_info.st_size);
       file.modified_unix_ns = ModifiedNs(file_info);
-      any_xplane |= !IsTrace(file.format);
-      KeepBest(&files, std::move(file));
-    }
-    const auto converted = files.find(std::string(kConvertedTraceHost));
-    if (any_xplane && converted != files.end() && IsTrace(converted->second.format)) {
-      files.erase(converted);
+      files.Add(std::move(file));
     }
     if (files.empty() && !even_if_empty) return;
     SessionEntry session = MakeEntry(path);
     session.modified_unix_ns = files.empty() ? ModifiedNs(info) : 0;
-    for (auto& [host, file] : files) AddFile(std::move(file), &session);
+    std::move(files).MoveInto(&session);
     sessions_.push_back(std::move(session));
-  }
-
-  static void AddFile(SessionFile file, SessionEntry* session) {
-    session->modified_unix_ns = std::max(session->modified_unix_ns, file.modified_unix_ns);
-    session->size_bytes += file.size_bytes;
-    session->files.push_back(std::move(file));
   }
 
   SessionEntry MakeEntry(const std::string& path) const {
@@ -244,7 +194,9 @@ class Lister {
     if (!ParseFileName(name, &file)) STROBE_RETURN_IF_ERROR(Sniff(name, &file));
     SessionEntry session = MakeEntry(root_);
     session.run.clear();
-    AddFile(std::move(file), &session);
+    SessionFiles files;
+    files.Add(std::move(file));
+    std::move(files).MoveInto(&session);
     sessions_.push_back(std::move(session));
     return std::move(sessions_);
   }

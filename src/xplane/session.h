@@ -19,6 +19,7 @@
 #include "src/base/cancel.h"
 #include "src/base/status.h"
 #include "src/storage/byte_source.h"
+#include "src/storage/lazy_object.h"
 #include "src/xplane/profile_file.h"
 
 namespace strobe::xplane {
@@ -41,6 +42,8 @@ struct SessionFile {
   FileFormat format = FileFormat::kXplane;
   uint64_t size_bytes = 0;
   int64_t modified_unix_ns = 0;
+  // An object of a bucket; null: a file of this machine.
+  std::shared_ptr<const storage::RemoteObject> remote = nullptr;
 };
 
 struct SessionEntry {

@@ -4,6 +4,7 @@
 #   tests/python/setup_venv.sh build/venv-test          # jax on CPU, grpcio, protobuf, pytest
 #   tests/python/setup_venv.sh build/venv-peers peers   # xprof and xprof-rs
 #   tests/python/setup_venv.sh build/venv-sdk sdk       # the ML Diagnostics SDK
+#   tests/python/setup_venv.sh build/venv-stores stores # an S3 server and a GCS emulator
 #
 # A stamp inside DIR holds a hash of what it was made from; while that fits, nothing happens
 # and the script ends within milliseconds. Two callers at once wait for each other.
@@ -17,13 +18,13 @@ die() {
 }
 
 case ${1-} in
-  '' | -*) die 'usage: setup_venv.sh DIR [test|peers|sdk]' ;;
+  '' | -*) die 'usage: setup_venv.sh DIR [test|peers|sdk|stores]' ;;
 esac
 target=$1
 set_name=${2-test}
 case $set_name in
-  test | peers | sdk) ;;
-  *) die "unknown package set '$set_name': expected test, peers or sdk" ;;
+  test | peers | sdk | stores) ;;
+  *) die "unknown package set '$set_name': expected test, peers, sdk or stores" ;;
 esac
 here=$(cd "$(dirname "$0")" && pwd)
 requirements=$here/requirements-$set_name.txt

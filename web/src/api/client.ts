@@ -20,6 +20,7 @@ import type {
   SessionDetail,
   SessionList,
   TimelineLines,
+  Upload,
 } from './types';
 
 export class ApiError extends Error {
@@ -268,6 +269,22 @@ export const api = {
     getJson<AreaGaps>(`${session(id)}/gaps${query(values)}`, options),
   flows: (id: string, values: { event?: string; from_ps?: number; to_ps?: number; limit?: number }, options?: CallOptions) =>
     getJson<Flows>(`${session(id)}/flows${query(values)}`, options),
+
+  createUpload: (body: { name: string; size_bytes: number }, options?: CallOptions) => postJson<Upload>('/uploads', body, options),
+  upload: (id: string, options?: CallOptions) => getJson<Upload>('/uploads/' + encodeURIComponent(id), options),
+  async appendUpload(id: string, offset: number, part: Blob, options: CallOptions = {}): Promise<Upload> {
+    const response = await request(`/uploads/${encodeURIComponent(id)}?offset=${offset}`, {
+      method: 'PUT',
+      signal: options.signal,
+      headers: { 'Content-Type': 'application/octet-stream', Accept: 'application/json' },
+      body: part,
+    });
+    return readJson<Upload>(response);
+  },
+  finishUpload: (id: string, options?: CallOptions) => postJson<Operation>(`/uploads/${encodeURIComponent(id)}:finish`, {}, options),
+  async removeUpload(id: string): Promise<void> {
+    await request('/uploads/' + encodeURIComponent(id), { method: 'DELETE' });
+  },
 
   startCapture: (body: CaptureRequest, options?: CallOptions) => postJson<Operation>('/captures', body, options),
   operations: (options?: CallOptions) => getJson<{ operations: Operation[] }>('/operations', options),

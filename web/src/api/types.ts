@@ -315,6 +315,17 @@ export interface Operation {
   error: ApiErrorBody | null;
 }
 
+// An upload that goes on: the next part begins at offset_bytes.
+export interface Upload {
+  id: string;
+  name: string;
+  size_bytes: number | string;
+  offset_bytes: number | string;
+  part_max_bytes: number | string;
+  expires_unix_ms: number;
+  sha256: string | null;
+}
+
 export interface CaptureRequest {
   targets: string[];
   duration_ms: number;
@@ -334,5 +345,6 @@ export interface ServerConfig {
   capture_reason?: string | null;
   capture_roots?: string[]; // Those of `roots` that may be written to.
   capture_default_target: string | null;
+  uploads_enabled?: boolean;
   sample: boolean;
 }

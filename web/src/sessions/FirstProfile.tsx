@@ -57,7 +57,8 @@ export function FirstProfile({ config }: { config: ServerConfig | null }) {
             <p className="text2">Wrap a few steps, after the first one has compiled:</p>
             <Snippet text={`import jax\nwith jax.profiler.trace("${root}"):\n    for _ in range(5):\n        state = train_step(state)`} />
             <p className="text2">
-              Or copy an existing profile into <code>{root}/plugins/profile/&lt;any name&gt;/</code>.
+              Or copy an existing profile into <code>{root}/plugins/profile/&lt;any name&gt;/</code>
+              {config?.uploads_enabled ? ', or drop it onto this page' : ''}.
             </p>
           </div>
         </section>

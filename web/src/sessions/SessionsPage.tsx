@@ -12,6 +12,7 @@ import { Link, plainClick } from '../ui/Link';
 import { ErrorNotice, SkeletonRows, StateChip } from '../ui/states';
 import { usePolled } from '../ui/useResource';
 import { useRowCursor } from '../ui/useRowCursor';
+import { DropZone } from './DropZone';
 import { FirstProfile } from './FirstProfile';
 import './sessions.css';
 
@@ -62,6 +63,7 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
           <input ref={search} className="input" type="search" value={q} placeholder="Run, session or host" aria-label="Search sessions" spellCheck={false} onChange={(event) => replaceKeys({ q: event.target.value })} onKeyDown={onSearchKey} />
           <span className="kbd">{keyLabel('app.find')}</span>
         </label>
+        {config?.uploads_enabled && <DropZone />}
       </div>
       {legacy}
       {list.error && !list.error.lostConnection && <ErrorNotice what="The sessions could not be listed." error={list.error} onRetry={list.reload} />}
