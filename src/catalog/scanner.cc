@@ -182,7 +182,7 @@ Status Scanner::ScanRun(const Key& key) {
         .Where(run.id)
         .Hint("Set artifacts.gcsPath.");
   }
-  Result<std::vector<FoundSession>> found = list_found_(run.storage_path);
+  Result<std::vector<FoundSession>> found = list_found_(run);
   if (!found.ok()) {
     const Status noted = catalog_.Write([&](Transaction& transaction) -> Status {
       STROBE_ASSIGN_OR_RETURN(Run current, transaction.Get<Run>(key));

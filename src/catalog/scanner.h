@@ -44,8 +44,9 @@ struct FoundSession {
   std::string completeness;
 };
 
-// All sessions below a storage path. Errors are shown with the run.
-using ListFound = std::function<Result<std::vector<FoundSession>>(const std::string& storage_path)>;
+// All sessions below the run's storage path that its project may see. Errors are shown with the
+// run.
+using ListFound = std::function<Result<std::vector<FoundSession>>(const Run& run)>;
 
 class Scanner {
  public:

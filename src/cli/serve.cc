@@ -9,10 +9,14 @@
 #include <filesystem>
 #include <thread>
 
+#include "src/api/access_control.h"
 #include "src/api/app.h"
 #include "src/api/guard.h"
 #include "src/api/openapi.h"
 #include "src/api/server.h"
+#include "src/api/service_key.h"
+#include "src/api/sign_in.h"
+#include "src/base/address_policy.h"
 #include "src/base/log.h"
 #include "src/catalog/catalog.h"
 #include "src/catalog/scanner.h"
@@ -110,13 +114,22 @@ Result<std::unique_ptr<catalog::Catalog>> OpenCatalog(const ServeOptions& option
   if (place == kInMemory) {
     LogInfo("catalog.in_memory", {{"hint", "runs are forgotten at the end; see --catalog"}});
   }
+  if (place == kInMemory && options.access) {
+    return FailedPreconditionError("ACCESS_NEEDS_CATALOG",
+                                   "Users and tokens would be forgotten at the end.")
+        .Hint("Name a file or postgresql://... with --catalog.");
+  }
   return catalog::Catalog::Open({.place = place}, SystemClock(), SystemRandom());
 }
 
 // Profiles of runs are shown only below the server's roots: a run's storage path is set by whoever
 // may make runs, and must not become a way to read the rest of the disk.
+// With access control, of those only what belongs to the run's own project. `projects` is null
+// without.
 Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine,
-                                                          const std::string& storage_path) {
+                                                          const api::ProjectMap* projects,
+                                                          const catalog::Run& run) {
+  const std::string& storage_path = run.storage_path;
   if (storage_path.find("://") != std::string::npos) {
     return UnimplementedError("STORAGE_NOT_SUPPORTED", "This storage is not looked into.")
         .Where(storage_path.substr(0, 200))
@@ -139,6 +152,7 @@ Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine
   std::vector<catalog::FoundSession> found;
   for (const engine::SessionSummary& summary : engine.Sessions()) {
     if (!summary.entry.path.starts_with(real + "/") || summary.entry.files.empty()) continue;
+    if (projects != nullptr && projects->OfPath(summary.entry.path) != run.project) continue;
     catalog::FoundSession session;
     session.path = storage_path + summary.entry.path.substr(real.size());
     session.name = summary.entry.name;
@@ -169,24 +183,74 @@ void RaiseDescriptorLimit() {
   }
 }
 
-std::string Announcement(const ListenAddress& listen, uint16_t port) {
+// Captures go where users say; who can be told apart from the machine's owner is held to the list.
+Result<std::function<Status(capture::Target&)>> MakeTargetGuard(const ServeOptions& options) {
+  if (!options.access && options.allow_targets.empty()) {
+    return std::function<Status(capture::Target&)>();
+  }
+  STROBE_ASSIGN_OR_RETURN(AddressPolicy policy, AddressPolicy::Make(options.allow_targets));
+  return std::function<Status(capture::Target&)>(
+      [policy = std::move(policy)](capture::Target& target) -> Status {
+        STROBE_ASSIGN_OR_RETURN(const std::string address, policy.Admit(target.host));
+        const bool v6 = address.find(':') != std::string::npos;
+        target.grpc_address = v6 ? fmt::format("ipv6:%5B{}%5D:{}", address, target.port)
+                                 : fmt::format("ipv4:{}:{}", address, target.port);
+        return OkStatus();
+      });
+}
+
+// Everything of access control that a server holds; empty without --access.
+struct AccessParts {
+  std::unique_ptr<api::AccessControl> control;
+  std::unique_ptr<api::SignIn> sign_in;
+};
+
+AccessParts MakeAccess(const ServeOptions& options, catalog::Catalog& catalog,
+                       engine::Engine& engine, queue::OperationTable& operations,
+                       api::AppContext* context) {
+  AccessParts parts;
+  if (!options.access) return parts;
+  parts.control = std::make_unique<api::AccessControl>(
+      api::AccessControl::Parts{.catalog = &catalog,
+                                .engine = &engine,
+                                .operations = &operations,
+                                .projects = context->projects,
+                                .clock = &SystemClock(),
+                                .random = &SystemRandom()},
+      api::AccessControl::Options{.contact = options.access_contact});
+  parts.control->set_verify_jwt([&catalog](std::string_view jwt) {
+    return api::VerifyServiceJwt(catalog, SystemClock(), jwt);
+  });
+  parts.sign_in = std::make_unique<api::SignIn>(*parts.control);
+  context->access = parts.control.get();
+  context->sign_in = parts.sign_in.get();
+  return parts;
+}
+
+Protection ProtectionOf(const ServeOptions& options) {
+  if (options.access) return Protection::kAccessControl;
+  return options.insecure_no_auth ? Protection::kInsecureByWish : Protection::kNone;
+}
+
+std::string Announcement(const ListenAddress& listen, uint16_t port, bool tls) {
   // A wildcard address is no address to open; the loopback one leads to the same server.
   std::string host = listen.host;
   if (host == "0.0.0.0") host = "127.0.0.1";
   if (host == "::") host = "::1";
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  return fmt::format("Strobe is at http://{}:{}/ (Ctrl-C stops it)\n", host, port);
+  return fmt::format("Strobe is at {}://{}:{}/ (Ctrl-C stops it)\n", tls ? "https" : "http", host,
+                     port);
 }
 
 }  // namespace
 
 Result<int> RunServe(const ServeOptions& options) {
   // Before any thread starts, so that all of them inherit it.
-  StopSignals signals;
+  StopSignals signals(SIGHUP);
   SetLogLevel(options.log_level);
   RaiseDescriptorLimit();
   STROBE_ASSIGN_OR_RETURN(const ListenAddress listen,
-                          ParseListen(options.listen, options.insecure_no_auth));
+                          ParseListen(options.listen, ProtectionOf(options)));
   STROBE_ASSIGN_OR_RETURN(engine::EngineOptions engine_options, MakeEngineOptions(options));
   STROBE_ASSIGN_OR_RETURN(
       const std::string console_directory,
@@ -204,13 +268,25 @@ Result<int> RunServe(const ServeOptions& options) {
   context->engine = engine.get();
   context->operations = operations.get();
   context->catalog = runs.get();
+  STROBE_ASSIGN_OR_RETURN(std::vector<api::ProjectMap::Folder> folders,
+                          ParseProjects(options.projects));
+  context->projects = std::make_shared<api::ProjectMap>(std::move(folders));
+  const AccessParts access = MakeAccess(options, *runs, *engine, *operations, context.get());
+  const api::ProjectMap* const projects = options.access ? context->projects.get() : nullptr;
   catalog::Scanner scanner(
-      *runs, [&engine](const std::string& path) { return FindBelowRoots(*engine, path); },
+      *runs,
+      [&engine, projects](const catalog::Run& run) {
+        return FindBelowRoots(*engine, projects, run);
+      },
       SystemClock());
+  STROBE_ASSIGN_OR_RETURN(const std::function<Status(capture::Target&)> admit,
+                          MakeTargetGuard(options));
   context->scan_run = [&scanner](const catalog::Key& key) { return scanner.ScanRun(key); };
-  context->capture = [&ids](const capture::CaptureRequest& request, const CancelToken& cancel,
-                            const std::function<void(const capture::CaptureProgress&)>& progress) {
-    return capture::Capture(request, {.clock = SystemClock(), .ids = ids}, cancel, progress);
+  context->capture = [&ids, &admit](
+                         const capture::CaptureRequest& request, const CancelToken& cancel,
+                         const std::function<void(const capture::CaptureProgress&)>& progress) {
+    return capture::Capture(request, {.clock = SystemClock(), .ids = ids, .admit = admit}, cancel,
+                            progress);
   };
   context->clock = &SystemClock();
   context->console = &console;
@@ -219,22 +295,34 @@ Result<int> RunServe(const ServeOptions& options) {
   context->started_unix_ms = SystemClock().NowUnixMillis();
   std::atomic<bool> stopping{false};
   context->draining = [&stopping] { return stopping.load(); };
-  const api::Router router(api::MakeRoutes(context));
+  const api::Router router(api::MakeRoutes(context), access.control.get());
   api::HttpMetrics metrics(context->route_names.size());
   context->metrics = &metrics;
+  STROBE_ASSIGN_OR_RETURN(const api::TrustedProxies proxies,
+                          api::TrustedProxies::Make(options.trusted_proxies));
   const api::Guard guard(
       {.listen_address = listen.host, .extra_hosts = AllowedHosts(options.allow_hosts)});
   STROBE_ASSIGN_OR_RETURN(
       const std::unique_ptr<api::Server> server,
-      api::Server::Start({.address = listen.host, .port = listen.port}, {.router = router,
-                                                                         .guard = guard,
-                                                                         .metrics = metrics,
-                                                                         .clock = SystemClock(),
-                                                                         .ids = ids}));
+      api::Server::Start({.address = listen.host,
+                          .port = listen.port,
+                          .tls_certificate = options.tls_certificate,
+                          .tls_key = options.tls_key},
+                         {.router = router,
+                          .guard = guard,
+                          .metrics = metrics,
+                          .clock = SystemClock(),
+                          .ids = ids,
+                          .proxies = options.trusted_proxies.empty() ? nullptr : &proxies}));
   scanner.Start();
   if (console_directory.empty()) LogWarning("console.missing", {});
-  PrintOut(Announcement(listen, server->port()));
-  const int signal = signals.Wait();
+  PrintOut(Announcement(listen, server->port(), !options.tls_certificate.empty()));
+  int signal = signals.Wait();
+  // A new certificate is taken without a restart.
+  for (; signal == SIGHUP; signal = signals.Wait()) {
+    const Status reloaded = server->ReloadTls();
+    LogInfo("tls.reloaded", {{"status", reloaded.ToString()}});
+  }
   LogInfo("server.stopping", {{"signal", signal}});
   stopping.store(true);
   signals.LetSecondOneKill();
