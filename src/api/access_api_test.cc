@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "src/api/access_for_test.h"
@@ -408,6 +409,28 @@ TEST_F(AccessApiTest, EveryChangeAndDenialIsRecorded) {
   const Result<catalog::AuditVerdict> verdict = catalog::VerifyAudit(*catalog_);
   EXPECT_TRUE(verdict->whole);
   EXPECT_EQ(verdict->records - before, 2) << "the link and the denial, no reading";
+}
+
+// A page of the timeline asks for hundreds of tiles: deciding must not be felt.
+TEST_F(AccessApiTest, DecidingCostsMicroseconds) {
+  const std::vector<Header> browser = Browser("ada");
+  Request request =
+      MakeRequest("GET", "/api/v1/sessions/" + sessions_.at("alpha/one").id + "/tiles/0.0.0/0/0")
+          .value();
+  request.headers = browser;
+  const Match match = router_->Find(request);
+  ASSERT_NE(match.route, nullptr);
+  request.params = match.params;
+  constexpr int kTimes = 20'000;
+  const int64_t began_ns = SystemClock().MonotonicNanos();
+  for (int i = 0; i < kTimes; ++i) {
+    ASSERT_FALSE(access_->Enter(*match.route, request).has_value());
+  }
+  const double each_us =
+      static_cast<double>(SystemClock().MonotonicNanos() - began_ns) / 1e3 / kTimes;
+  std::printf("authorisation of a tile: %.1f us\n", each_us);
+  // The aim is 50; a machine that is shared, or a sanitizer, may take some times that.
+  EXPECT_LT(each_us, 1000);
 }
 
 TEST(JwtTest, OnlyTheRightSignatureCounts) {

@@ -36,6 +36,7 @@ using CaptureFunction = std::function<Result<capture::CaptureResult>(
     const std::function<void(const capture::CaptureProgress&)>&)>;
 
 class AccessControl;
+class OidcProvider;
 class SignIn;
 
 struct AppContext {
@@ -50,6 +51,7 @@ struct AppContext {
   // Null: everybody may do everything (the local mode).
   AccessControl* access = nullptr;
   SignIn* sign_in = nullptr;
+  OidcProvider* oidc = nullptr;  // null: none
   std::string provider_name;  // of the OIDC provider; empty: none
   std::shared_ptr<const ProjectMap> projects = std::make_shared<ProjectMap>();
   const Clock* clock = nullptr;
@@ -86,6 +88,7 @@ void AddSelfHostedRoutes(const std::shared_ptr<AppContext>& context, std::vector
 void AddSignInRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddAccessRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddLinkRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddOidcRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddTokenRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 

@@ -148,6 +148,7 @@ std::vector<Route> MakeRoutes(Context context) {
   AddAccessRoutes(context, &routes);
   AddLinkRoutes(context, &routes);
   AddTokenRoutes(context, &routes);
+  AddOidcRoutes(context, &routes);
   AddConsoleRoutes(context, &routes);
   routes.push_back({.pattern = "/api/v1/openapi.json",
                     .access = {Need::kAnyone, Object::kNone},

@@ -8,6 +8,7 @@
 #include "src/api/access_pages.h"
 #include "src/api/cookies.h"
 #include "src/api/share_link.h"
+#include "src/api/v1alpha_support.h"
 #include "src/catalog/rules.h"
 #include "src/catalog/secret.h"
 
@@ -124,7 +125,8 @@ Result<Response> ListLinks(const Context& context, const Request& request) {
 
 Result<Response> RevokeLink(const Context& context, const Request& request) {
   const std::string id(request.Param("id"));
-  STROBE_RETURN_IF_ERROR(context->catalog->Write([&](Transaction& transaction) -> Status {
+  STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
+  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(std::vector<ShareLink> found,
                             transaction.Select<ShareLink>("id = ?", {catalog::SqlValue{id}}, 1));
     const Status unknown = NotFoundError("SHARE_LINK_NOT_FOUND", "There is no such share link.");

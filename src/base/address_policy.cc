@@ -117,7 +117,7 @@ AddressKind KindOfAddress(const AddressBytes& address) {
     if (In(address, range)) return AddressKind::kNever;
   }
   for (const std::string_view range :
-       {"::1", "fc00::/7", "fec0::/10", "2001:db8::/32", "100::/64"}) {
+       {"::1", "fc00::/7", "fec0::/10", "2001:db8::/32", "3fff::/20", "100::/64"}) {
     if (In(address, range)) return AddressKind::kPrivate;
   }
   return In(address, "2000::/3") ? AddressKind::kPublic : AddressKind::kNever;

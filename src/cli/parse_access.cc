@@ -159,6 +159,13 @@ void AddServeAccess(CLI::App& serve, ServeOptions& options) {
   CLI::Option* key = serve.add_option("--tls-key", options.tls_key, "PEM file: its private key");
   certificate->needs(key);
   key->needs(certificate);
+  serve.add_option("--oidc-issuer", options.oidc_issuer, "OIDC provider to sign in with");
+  serve.add_option("--oidc-client-id", options.oidc_client_id, "This server's id at the provider");
+  serve.add_option("--oidc-client-secret-file", options.oidc_client_secret_file,
+                   "File with the secret in its first line");
+  serve.add_option("--oidc-name", options.oidc_name, "What the sign-in page calls the provider");
+  serve.add_option("--public-url", options.public_url,
+                   "https://... under which browsers reach this server; for the provider");
   serve.add_option("--trusted-proxy", options.trusted_proxies,
                    "Address or range of a proxy whose X-Forwarded-For and -Proto count");
   serve.add_option("--allow-targets", options.allow_targets,

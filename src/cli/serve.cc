@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "src/api/access_control.h"
 #include "src/api/app.h"
 #include "src/api/guard.h"
+#include "src/api/https_client.h"
+#include "src/api/oidc.h"
 #include "src/api/openapi.h"
 #include "src/api/server.h"
 #include "src/api/service_key.h"
@@ -203,11 +206,39 @@ Result<std::function<Status(capture::Target&)>> MakeTargetGuard(const ServeOptio
 struct AccessParts {
   std::unique_ptr<api::AccessControl> control;
   std::unique_ptr<api::SignIn> sign_in;
+  std::unique_ptr<api::OidcProvider> oidc;
 };
 
-AccessParts MakeAccess(const ServeOptions& options, catalog::Catalog& catalog,
-                       engine::Engine& engine, queue::OperationTable& operations,
-                       api::AppContext* context) {
+Result<std::string> ReadSecret(const std::string& path) {
+  std::ifstream file(path);
+  std::string secret;
+  if (!std::getline(file, secret) || secret.empty()) {
+    return NotFoundError("SECRET_NOT_READ", "The file with the client's secret cannot be read.")
+        .Where(path);
+  }
+  return secret;
+}
+
+Result<std::unique_ptr<api::OidcProvider>> MakeOidc(const ServeOptions& options) {
+  if (options.oidc_issuer.empty()) return std::unique_ptr<api::OidcProvider>();
+  STROBE_RETURN_IF_ERROR(api::CheckFetchUrl(options.oidc_issuer));
+  api::OidcOptions oidc{.issuer = options.oidc_issuer,
+                        .client_id = options.oidc_client_id,
+                        .public_url = options.public_url};
+  while (oidc.public_url.ends_with('/')) oidc.public_url.pop_back();
+  if (oidc.client_id.empty() || oidc.public_url.empty()) {
+    return InvalidArgumentError("OIDC_OPTIONS", "A provider needs more to be said.")
+        .Hint("Add --oidc-client-id and --public-url, the address that browsers use.");
+  }
+  if (!options.oidc_client_secret_file.empty()) {
+    STROBE_ASSIGN_OR_RETURN(oidc.client_secret, ReadSecret(options.oidc_client_secret_file));
+  }
+  return std::make_unique<api::OidcProvider>(std::move(oidc), SystemClock());
+}
+
+Result<AccessParts> MakeAccess(const ServeOptions& options, catalog::Catalog& catalog,
+                               engine::Engine& engine, queue::OperationTable& operations,
+                               api::AppContext* context) {
   AccessParts parts;
   if (!options.access) return parts;
   parts.control = std::make_unique<api::AccessControl>(
@@ -218,12 +249,20 @@ AccessParts MakeAccess(const ServeOptions& options, catalog::Catalog& catalog,
                                 .clock = &SystemClock(),
                                 .random = &SystemRandom()},
       api::AccessControl::Options{.contact = options.access_contact});
-  parts.control->set_verify_jwt([&catalog](std::string_view jwt) {
-    return api::VerifyServiceJwt(catalog, SystemClock(), jwt);
-  });
+  STROBE_ASSIGN_OR_RETURN(parts.oidc, MakeOidc(options));
+  parts.control->set_verify_jwt(
+      [&catalog, oidc = parts.oidc.get()](std::string_view jwt) -> Result<std::string> {
+        Result<std::string> service = api::VerifyServiceJwt(catalog, SystemClock(), jwt);
+        if (service.ok() || oidc == nullptr || service.status().name() != "SERVICE_KEY_UNKNOWN") {
+          return service;
+        }
+        return api::SubjectOfIdToken(catalog, *oidc, jwt);
+      });
   parts.sign_in = std::make_unique<api::SignIn>(*parts.control);
   context->access = parts.control.get();
   context->sign_in = parts.sign_in.get();
+  context->oidc = parts.oidc.get();
+  if (parts.oidc != nullptr) context->provider_name = options.oidc_name;
   return parts;
 }
 
@@ -271,7 +310,8 @@ Result<int> RunServe(const ServeOptions& options) {
   STROBE_ASSIGN_OR_RETURN(std::vector<api::ProjectMap::Folder> folders,
                           ParseProjects(options.projects));
   context->projects = std::make_shared<api::ProjectMap>(std::move(folders));
-  const AccessParts access = MakeAccess(options, *runs, *engine, *operations, context.get());
+  STROBE_ASSIGN_OR_RETURN(const AccessParts access,
+                          MakeAccess(options, *runs, *engine, *operations, context.get()));
   const api::ProjectMap* const projects = options.access ? context->projects.get() : nullptr;
   catalog::Scanner scanner(
       *runs,

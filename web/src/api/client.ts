@@ -83,7 +83,30 @@ export function apiUrl(path: string): string {
   return href('/api/v1' + path);
 }
 
+// Where a server asks for it, whoever is not signed in goes to the sign-in page and comes back to this very address.
+export function signInUrl(from: { pathname: string; search: string; hash: string }): string {
+  return href('/sign-in?return=' + encodeURIComponent(from.pathname + from.search + from.hash));
+}
+
+let leaving = false;
+
+function goToSignIn(status: number): void {
+  if (status !== 401 || leaving) return;
+  leaving = true;
+  window.location.assign(signInUrl(window.location));
+}
+
+// The token that changes carry, so that a foreign page cannot make them in our name. Servers without a sign-in ask for
+// none, so it is fetched when one is asked for.
+let changeToken = '';
+
+async function fetchChangeToken(): Promise<void> {
+  const me = await getJson<{ csrf_token: string | null }>('/me');
+  changeToken = me.csrf_token ?? '';
+}
+
 async function errorOf(response: Response): Promise<ApiError> {
+  goToSignIn(response.status);
   const requestId = response.headers.get('x-request-id');
   try {
     const body = (await response.json()) as { error?: Partial<ApiErrorBody> };
@@ -142,12 +165,19 @@ export async function getJson<T>(path: string, options: CallOptions = {}): Promi
 }
 
 async function postJson<T>(path: string, body: unknown, options: CallOptions = {}): Promise<T> {
-  const response = await request(path, {
-    method: 'POST',
-    signal: options.signal,
-    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const send = () => {
+    const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/json' };
+    if (changeToken) headers['X-Strobe-Csrf'] = changeToken;
+    return request(path, { method: 'POST', signal: options.signal, headers, body: JSON.stringify(body) });
+  };
+  let response: Response;
+  try {
+    response = await send();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.body.name !== 'CSRF_TOKEN_MISSING') throw error;
+    await fetchChangeToken();
+    response = await send();
+  }
   return readJson<T>(response);
 }
 
