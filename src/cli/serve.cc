@@ -285,7 +285,8 @@ std::string Announcement(const ListenAddress& listen, uint16_t port, bool tls) {
 
 Result<int> RunServe(const ServeOptions& options) {
   // Before any thread starts, so that all of them inherit it.
-  StopSignals signals(SIGHUP);
+  // Without a certificate to read again, a terminal that closes ends the server as ever.
+  StopSignals signals(options.tls_certificate.empty() ? 0 : SIGHUP);
   SetLogLevel(options.log_level);
   RaiseDescriptorLimit();
   STROBE_ASSIGN_OR_RETURN(const ListenAddress listen,
@@ -354,6 +355,11 @@ Result<int> RunServe(const ServeOptions& options) {
                           .clock = SystemClock(),
                           .ids = ids,
                           .proxies = options.trusted_proxies.empty() ? nullptr : &proxies}));
+  if (options.access && options.tls_certificate.empty() && options.trusted_proxies.empty() &&
+      !api::IsLoopbackHost(listen.host)) {
+    LogWarning("access.without_tls",
+               {{"hint", "passwords and tokens go over the network as they are: --tls-cert"}});
+  }
   scanner.Start();
   if (console_directory.empty()) LogWarning("console.missing", {});
   PrintOut(Announcement(listen, server->port(), !options.tls_certificate.empty()));
