@@ -271,6 +271,25 @@ Protection ProtectionOf(const ServeOptions& options) {
   return options.insecure_no_auth ? Protection::kInsecureByWish : Protection::kNone;
 }
 
+void WarnWithoutTls(const ServeOptions& options, const ListenAddress& listen) {
+  if (!options.access || !options.tls_certificate.empty() || !options.trusted_proxies.empty() ||
+      api::IsLoopbackHost(listen.host)) {
+    return;
+  }
+  LogWarning("access.without_tls",
+             {{"hint", "passwords and tokens go over the network as they are: --tls-cert"}});
+}
+
+// A new certificate is taken without a restart.
+int WaitForStop(const StopSignals& signals, api::Server& server) {
+  int signal = signals.Wait();
+  for (; signal == SIGHUP; signal = signals.Wait()) {
+    const Status reloaded = server.ReloadTls();
+    LogInfo("tls.reloaded", {{"status", reloaded.ToString()}});
+  }
+  return signal;
+}
+
 std::string Announcement(const ListenAddress& listen, uint16_t port, bool tls) {
   // A wildcard address is no address to open; the loopback one leads to the same server.
   std::string host = listen.host;
@@ -284,8 +303,8 @@ std::string Announcement(const ListenAddress& listen, uint16_t port, bool tls) {
 }  // namespace
 
 Result<int> RunServe(const ServeOptions& options) {
-  // Before any thread starts, so that all of them inherit it.
-  // Without a certificate to read again, a terminal that closes ends the server as ever.
+  // Before any thread starts, so that all of them inherit it. Without a certificate to read again,
+  // a terminal that closes ends the server as ever.
   StopSignals signals(options.tls_certificate.empty() ? 0 : SIGHUP);
   SetLogLevel(options.log_level);
   RaiseDescriptorLimit();
@@ -323,7 +342,7 @@ Result<int> RunServe(const ServeOptions& options) {
   STROBE_ASSIGN_OR_RETURN(const std::function<Status(capture::Target&)> admit,
                           MakeTargetGuard(options));
   context->scan_run = [&scanner](const catalog::Key& key) { return scanner.ScanRun(key); };
-  context->capture = [&ids, &admit](
+  context->capture = [&ids, admit](
                          const capture::CaptureRequest& request, const CancelToken& cancel,
                          const std::function<void(const capture::CaptureProgress&)>& progress) {
     return capture::Capture(request, {.clock = SystemClock(), .ids = ids, .admit = admit}, cancel,
@@ -355,20 +374,11 @@ Result<int> RunServe(const ServeOptions& options) {
                           .clock = SystemClock(),
                           .ids = ids,
                           .proxies = options.trusted_proxies.empty() ? nullptr : &proxies}));
-  if (options.access && options.tls_certificate.empty() && options.trusted_proxies.empty() &&
-      !api::IsLoopbackHost(listen.host)) {
-    LogWarning("access.without_tls",
-               {{"hint", "passwords and tokens go over the network as they are: --tls-cert"}});
-  }
+  WarnWithoutTls(options, listen);
   scanner.Start();
   if (console_directory.empty()) LogWarning("console.missing", {});
   PrintOut(Announcement(listen, server->port(), !options.tls_certificate.empty()));
-  int signal = signals.Wait();
-  // A new certificate is taken without a restart.
-  for (; signal == SIGHUP; signal = signals.Wait()) {
-    const Status reloaded = server->ReloadTls();
-    LogInfo("tls.reloaded", {{"status", reloaded.ToString()}});
-  }
+  const int signal = WaitForStop(signals, *server);
   LogInfo("server.stopping", {{"signal", signal}});
   stopping.store(true);
   signals.LetSecondOneKill();
