@@ -11,11 +11,11 @@ find_package(benchmark REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(gRPC CONFIG REQUIRED)
 find_package(CURL REQUIRED)
-find_package(OpenSSL REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
 find_package(Boost 1.81 REQUIRED)  # header-only use; Debian 12 has 1.81 beside 1.74, Debian 13 has 1.83
 
 # Libraries without a CMake package of their own.
-foreach(lib xxhash isal zstd lzma brotlidec brotlienc brotlicommon snappy re2 sqlite3 pq)
+foreach(lib xxhash isal zstd lzma brotlidec brotlienc brotlicommon snappy re2 sqlite3 pq argon2)
   find_library(STROBE_LIB_${lib} NAMES ${lib} REQUIRED)
   add_library(${lib} UNKNOWN IMPORTED)
   set_target_properties(${lib} PROPERTIES IMPORTED_LOCATION "${STROBE_LIB_${lib}}")

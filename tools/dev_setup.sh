@@ -11,7 +11,7 @@ boost_package() {
 PACKAGES_BUILD=(clang-19 lld-19 llvm-19 cmake ninja-build ccache pkg-config git ca-certificates
   "$(boost_package)" libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libfmt-dev libspdlog-dev
   libxxhash-dev libisal-dev libzstd-dev liblzma-dev libbrotli-dev libsnappy-dev zlib1g-dev libsimdjson-dev nlohmann-json3-dev
-  libcli11-dev libcurl4-openssl-dev libre2-dev libssl-dev libsqlite3-dev libpq-dev libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv)
+  libcli11-dev libcurl4-openssl-dev libre2-dev libssl-dev libargon2-dev libsqlite3-dev libpq-dev libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv)
 PACKAGES_PYTHON=(python3 python3-venv)
 PACKAGES_TEST=(libclang-rt-19-dev chromium fonts-liberation python3 python3-venv xz-utils zstd procps postgresql curl)
 

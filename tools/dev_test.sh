@@ -132,7 +132,10 @@ test_sdk() {
   build_release
   setup_python_venv test
   setup_python_venv sdk
+  setup_node
   run_pytest "ML Diagnostics SDK" tests/sdk
+  (cd tests/access/provider && npm ci --no-audit --no-fund --silent)
+  run_pytest "access control" tests/access
 }
 
 test_stores() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/api/metrics.h"
+#include "src/api/project_map.h"
 #include "src/api/router.h"
 #include "src/api/static_files.h"
 #include "src/base/clock.h"
@@ -35,6 +36,10 @@ using CaptureFunction = std::function<Result<capture::CaptureResult>(
     const capture::CaptureRequest&, const CancelToken&,
     const std::function<void(const capture::CaptureProgress&)>&)>;
 
+class AccessControl;
+class OidcProvider;
+class SignIn;
+
 struct AppContext {
   engine::Engine* engine = nullptr;
   queue::OperationTable* operations = nullptr;
@@ -45,6 +50,12 @@ struct AppContext {
   std::function<Status(const catalog::Key&)> scan_run;
   // Asks the work behind a running operation of the catalogue to stop; empty: nothing runs.
   std::function<void(const catalog::Operation&)> cancel_ml_operation;
+  // Null: everybody may do everything (the local mode).
+  AccessControl* access = nullptr;
+  SignIn* sign_in = nullptr;
+  OidcProvider* oidc = nullptr;  // null: none
+  std::string provider_name;  // of the OIDC provider; empty: none
+  std::shared_ptr<const ProjectMap> projects = std::make_shared<ProjectMap>();
   const Clock* clock = nullptr;
   StaticFiles* console = nullptr;
   HttpMetrics* metrics = nullptr;
@@ -78,12 +89,18 @@ void AddV1alphaOperationRoutes(const std::shared_ptr<AppContext>& context,
 void AddV1alphaChildRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddSelfHostedRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddProjectRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddSignInRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddAccessRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddLinkRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddOidcRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddTokenRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 
 // Parameters that every address of a tool's answer takes.
 std::vector<QueryParam> ToolQueries();
 // Parameters of the ML Diagnostics API's lists.
 std::vector<QueryParam> MlListQueries();
+std::string EncodeQueryValue(std::string_view text);
 // By id or alias among the context's tools; "^" at the end is cut off. Null: no such tool.
 const tools::ToolDescriptor* FindToolIn(const AppContext& context, std::string_view name);
 

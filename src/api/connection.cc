@@ -5,6 +5,7 @@
 
 #include <array>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -13,6 +14,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <optional>
 
+#include "src/api/cookies.h"
 #include "src/api/finish.h"
 #include "src/api/stream_pipe.h"
 #include "src/base/log.h"
@@ -83,28 +85,39 @@ Status ReadError(const ErrorCode& error, const ServerOptions& options, int* stat
   return MalformedError(error);
 }
 
+// `Stream` is a TCP socket, or TLS over one.
+template <typename Stream>
 class ConnectionImpl final : public Connection,
-                             public std::enable_shared_from_this<ConnectionImpl> {
+                             public std::enable_shared_from_this<ConnectionImpl<Stream>> {
  public:
-  ConnectionImpl(tcp::socket socket, std::string peer, std::shared_ptr<ServerShared> shared)
-      : socket_(std::move(socket)),
-        timer_(socket_.get_executor()),
+  ConnectionImpl(Stream stream, std::string peer, std::shared_ptr<ServerShared> shared)
+      : stream_(std::move(stream)),
+        timer_(socket().get_executor()),
         peer_(std::move(peer)),
         shared_(std::move(shared)) {}
 
   ~ConnectionImpl() override { shared_->Remove(this, peer_); }
 
   void Start() override {
-    asio::post(socket_.get_executor(), [self = shared_from_this()] { self->AwaitRequest(); });
+    asio::post(socket().get_executor(), [self = this->shared_from_this()] {
+      if constexpr (kTls) {
+        self->Handshake();
+      } else {
+        self->AwaitRequest();
+      }
+    });
   }
 
   void Refuse(const Status& error, int status) override {
-    asio::post(socket_.get_executor(),
-               [self = shared_from_this(), error, status] { self->AnswerError(error, status); });
+    // Without a handshake there is no way to say it.
+    if constexpr (kTls) return Drain();
+    asio::post(socket().get_executor(), [self = this->shared_from_this(), error, status] {
+      self->AnswerError(error, status);
+    });
   }
 
   void Drain() override {
-    asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    asio::post(socket().get_executor(), [self = this->shared_from_this()] {
       if (self->state_ == State::kIdle || self->state_ == State::kLingering) self->Close();
       // A request that is arriving may arrive whole; one that was left half-sent is not waited for.
       if (self->state_ == State::kReading) self->ArmTimer(kDrainReadMs);
@@ -113,7 +126,7 @@ class ConnectionImpl final : public Connection,
   }
 
   void Abort(std::shared_ptr<std::latch> closed) override {
-    asio::post(socket_.get_executor(), [self = shared_from_this(), closed] {
+    asio::post(socket().get_executor(), [self = this->shared_from_this(), closed] {
       self->Close();
       closed->count_down();
     });
@@ -130,6 +143,9 @@ class ConnectionImpl final : public Connection,
     kClosed
   };
 
+  static constexpr bool kTls = !std::is_same_v<Stream, tcp::socket>;
+
+  tcp::socket& socket() { return boost::beast::get_lowest_layer(stream_); }
   const ServerOptions& options() const { return shared_->options; }
   HttpMetrics& metrics() { return shared_->parts.metrics; }
 
@@ -138,7 +154,7 @@ class ConnectionImpl final : public Connection,
   void ArmTimer(int64_t timeout_ms) {
     const uint64_t generation = ++timer_generation_;
     timer_.expires_after(std::chrono::milliseconds(timeout_ms));
-    timer_.async_wait([weak = weak_from_this(), generation](ErrorCode error) {
+    timer_.async_wait([weak = this->weak_from_this(), generation](ErrorCode error) {
       const auto self = weak.lock();
       if (!error && self != nullptr && generation == self->timer_generation_) self->OnTimeout();
     });
@@ -184,7 +200,32 @@ class ConnectionImpl final : public Connection,
   void AbandonRead() {
     ++read_generation_;
     ErrorCode ignored;
-    socket_.cancel(ignored);
+    socket().cancel(ignored);
+  }
+
+  // ---- TLS ----
+
+  void Handshake() {
+    if constexpr (kTls) {
+      state_ = State::kIdle;
+      ArmTimer(options().header_timeout_ms);
+      stream_.async_handshake(asio::ssl::stream_base::server,
+                              [self = this->shared_from_this()](ErrorCode error) {
+                                if (self->state_ == State::kClosed) return;
+                                if (error) return self->Close();
+                                self->AwaitRequest();
+                              });
+    }
+  }
+
+  // Behind a proxy that is trusted, who asks and how is what the proxy says.
+  void FindOrigin(Request* request) {
+    request->peer = peer_;
+    request->secure = kTls;
+    if (shared_->parts.proxies == nullptr) return;
+    const ForwardedOrigin origin = shared_->parts.proxies->OriginOf(*request);
+    request->peer = origin.peer;
+    request->secure = request->secure || origin.secure;
   }
 
   // ---- reading ----
@@ -196,14 +237,14 @@ class ConnectionImpl final : public Connection,
     if (buffer_.size() > 0) return ReadHead();
     state_ = State::kIdle;
     ArmTimer(options().idle_timeout_ms);
-    socket_.async_read_some(
-        buffer_.prepare(kReadBytes),
-        [self = shared_from_this(), generation = ++read_generation_](ErrorCode error, size_t size) {
-          if (generation != self->read_generation_ || self->state_ == State::kClosed) return;
-          if (error) return self->Close();
-          self->buffer_.commit(size);
-          self->ReadHead();
-        });
+    stream_.async_read_some(buffer_.prepare(kReadBytes), [self = this->shared_from_this(),
+                                                          generation = ++read_generation_](
+                                                             ErrorCode error, size_t size) {
+      if (generation != self->read_generation_ || self->state_ == State::kClosed) return;
+      if (error) return self->Close();
+      self->buffer_.commit(size);
+      self->ReadHead();
+    });
   }
 
   void ReadHead() {
@@ -213,8 +254,9 @@ class ConnectionImpl final : public Connection,
     parser_->body_limit(options().max_body_bytes);
     ArmTimer(options().header_timeout_ms);
     http::async_read_header(
-        socket_, buffer_, *parser_,
-        [self = shared_from_this(), generation = ++read_generation_](ErrorCode error, size_t) {
+        stream_, buffer_, *parser_,
+        [self = this->shared_from_this(), generation = ++read_generation_](ErrorCode error,
+                                                                           size_t) {
           if (generation != self->read_generation_ || self->state_ == State::kClosed) return;
           if (error) return self->OnReadError(error);
           self->OnHead();
@@ -232,23 +274,24 @@ class ConnectionImpl final : public Connection,
           417);
     }
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    asio::async_write(
-        socket_, asio::buffer(kContinue.data(), kContinue.size()),
-        [self = shared_from_this(), generation = ++read_generation_](ErrorCode error, size_t) {
-          if (generation != self->read_generation_) return;
-          if (error) return self->Close();
-          self->ReadBody();
-        });
+    asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
+                      [self = this->shared_from_this(), generation = ++read_generation_](
+                          ErrorCode error, size_t) {
+                        if (generation != self->read_generation_) return;
+                        if (error) return self->Close();
+                        self->ReadBody();
+                      });
   }
 
   void ReadBody() {
-    http::async_read(
-        socket_, buffer_, *parser_,
-        [self = shared_from_this(), generation = ++read_generation_](ErrorCode error, size_t) {
-          if (generation != self->read_generation_ || self->state_ == State::kClosed) return;
-          if (error) return self->OnReadError(error);
-          self->Dispatch();
-        });
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = this->shared_from_this(), generation = ++read_generation_](
+                         ErrorCode error, size_t) {
+                       if (generation != self->read_generation_ || self->state_ == State::kClosed)
+                         return;
+                       if (error) return self->OnReadError(error);
+                       self->Dispatch();
+                     });
   }
 
   void OnReadError(const ErrorCode& error) {
@@ -272,6 +315,7 @@ class ConnectionImpl final : public Connection,
     request.cancel = exchange.cancel.token();
     keep_alive_ = parser_->keep_alive();
     const Status converted = ConvertRequest(parser_->get(), &request);
+    FindOrigin(&request);
     parser_.reset();
     if (!converted.ok()) {
       return AnswerError(converted, converted.name() == "TARGET_TOO_LONG" ? 414 : 400);
@@ -301,10 +345,10 @@ class ConnectionImpl final : public Connection,
     WatchClient();
     const FinishOptions finish = MakeFinishOptions();
     const Status submitted = shared_->executor->Submit(
-        Executor::Priority::kInteractive, [self = shared_from_this(), exchange = exchange_, finish,
-                                           generation = ++exchange_generation_] {
+        Executor::Priority::kInteractive, [self = this->shared_from_this(), exchange = exchange_,
+                                           finish, generation = ++exchange_generation_] {
           auto wire = std::make_shared<WireResponse>(self->RunHandler(*exchange, finish));
-          asio::post(self->socket_.get_executor(), [self, wire, generation] {
+          asio::post(self->socket().get_executor(), [self, wire, generation] {
             if (generation != self->exchange_generation_) return;
             if (self->state_ != State::kHandling) return;
             self->UnwatchClient();
@@ -328,7 +372,7 @@ class ConnectionImpl final : public Connection,
     } catch (const std::exception& error) {
       // Libraries may throw (out of memory, above all); one request fails, not the server.
       LogError("http.handler_failed", {{"request_id", exchange.request.request_id},
-                                       {"target", exchange.request.target},
+                                       {"target", RedactTarget(exchange.request.target)},
                                        {"reason", error.what()}});
       return Finish(
           exchange.request,
@@ -342,10 +386,10 @@ class ConnectionImpl final : public Connection,
   // While a handler works, a client that leaves is noticed by its end of stream.
   void WatchClient() {
     watching_ = true;
-    socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](ErrorCode error) {
+    socket().async_wait(tcp::socket::wait_read, [self = this->shared_from_this()](ErrorCode error) {
       if (error || !self->watching_) return;
       char byte;
-      const ssize_t size = recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      const ssize_t size = recv(self->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
       // More bytes are the next request: it waits in the kernel until this one is answered.
       if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))) return;
       self->exchange_->cancel.Cancel();
@@ -357,7 +401,7 @@ class ConnectionImpl final : public Connection,
     if (!watching_) return;
     watching_ = false;
     ErrorCode ignored;
-    socket_.cancel(ignored);
+    socket().cancel(ignored);
   }
 
   // ---- writing ----
@@ -396,14 +440,16 @@ class ConnectionImpl final : public Connection,
     const std::array<asio::const_buffer, 2> buffers = {
         asio::buffer(wire_.head.data(), with_head ? wire_.head.size() : 0),
         asio::buffer(body.data(), body.size())};
-    asio::async_write(socket_, buffers, [self = shared_from_this()](ErrorCode error, size_t size) {
-      if (self->state_ == State::kClosed) return;
-      self->sent_bytes_ += size;
-      if (error) return self->EndExchange(true);
-      if (self->body_sent_ < self->wire_.body_length) return self->WriteSlice(false);
-      if (self->wire_.stream) return self->StartStream();
-      self->EndExchange(self->wire_.close);
-    });
+    asio::async_write(stream_, buffers,
+                      [self = this->shared_from_this()](ErrorCode error, size_t size) {
+                        if (self->state_ == State::kClosed) return;
+                        self->sent_bytes_ += size;
+                        if (error) return self->EndExchange(true);
+                        if (self->body_sent_ < self->wire_.body_length)
+                          return self->WriteSlice(false);
+                        if (self->wire_.stream) return self->StartStream();
+                        self->EndExchange(self->wire_.close);
+                      });
   }
 
   void EndExchange(bool close) {
@@ -423,15 +469,16 @@ class ConnectionImpl final : public Connection,
     const Router& router = shared_->parts.router;
     const size_t index = route != nullptr ? router.IndexOf(route) : router.routes().size();
     metrics().Record(index, wire_.status, seconds, sent_bytes_);
-    LogInfo("http.request", {{"request_id", request.request_id},
-                             {"peer", peer_},
-                             {"method", MethodName(request.method)},
-                             {"target", std::string_view(request.target).substr(0, 1024)},
-                             {"status", wire_.status},
-                             {"error", wire_.error_name},
-                             {"bytes", sent_bytes_},
-                             {"ms", seconds * 1e3},
-                             {"left", exchange_->cancel.cancelled()}});
+    LogInfo("http.request",
+            {{"request_id", request.request_id},
+             {"peer", request.peer},
+             {"method", MethodName(request.method)},
+             {"target", RedactTarget(std::string_view(request.target).substr(0, 1024))},
+             {"status", wire_.status},
+             {"error", wire_.error_name},
+             {"bytes", sent_bytes_},
+             {"ms", seconds * 1e3},
+             {"left", exchange_->cancel.cancelled()}});
     exchange_ = nullptr;
     wire_ = WireResponse();
   }
@@ -442,9 +489,9 @@ class ConnectionImpl final : public Connection,
     DisarmTimer();
     state_ = State::kStreaming;
     pipe_ = std::make_shared<StreamPipe>(
-        exchange_->cancel, kMaxStreamAheadBytes, [weak = weak_from_this()] {
+        exchange_->cancel, kMaxStreamAheadBytes, [weak = this->weak_from_this()] {
           if (const auto self = weak.lock()) {
-            asio::post(self->socket_.get_executor(), [self] { self->PumpStream(); });
+            asio::post(self->socket().get_executor(), [self] { self->PumpStream(); });
           }
         });
     WatchClient();
@@ -476,8 +523,8 @@ class ConnectionImpl final : public Connection,
     }
     if (finished && wire_.chunked) stream_chunk_ += "0\r\n\r\n";
     ArmTimer(options().write_timeout_ms);
-    asio::async_write(socket_, asio::buffer(stream_chunk_),
-                      [self = shared_from_this(), finished](ErrorCode error, size_t size) {
+    asio::async_write(stream_, asio::buffer(stream_chunk_),
+                      [self = this->shared_from_this(), finished](ErrorCode error, size_t size) {
                         self->pumping_ = false;
                         if (self->state_ == State::kClosed) return;
                         self->sent_bytes_ += size;
@@ -498,7 +545,7 @@ class ConnectionImpl final : public Connection,
 
   void Linger() {
     ErrorCode ignored;
-    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    socket().shutdown(tcp::socket::shutdown_send, ignored);
     state_ = State::kLingering;
     lingered_ = 0;
     ArmTimer(kLingerMs);
@@ -507,14 +554,14 @@ class ConnectionImpl final : public Connection,
 
   void DropInput() {
     buffer_.clear();
-    socket_.async_read_some(
-        buffer_.prepare(kReadBytes),
-        [self = shared_from_this(), generation = ++read_generation_](ErrorCode error, size_t size) {
-          if (generation != self->read_generation_ || self->state_ == State::kClosed) return;
-          self->lingered_ += size;
-          if (error || self->lingered_ > kLingerBytes) return self->Close();
-          self->DropInput();
-        });
+    stream_.async_read_some(buffer_.prepare(kReadBytes), [self = this->shared_from_this(),
+                                                          generation = ++read_generation_](
+                                                             ErrorCode error, size_t size) {
+      if (generation != self->read_generation_ || self->state_ == State::kClosed) return;
+      self->lingered_ += size;
+      if (error || self->lingered_ > kLingerBytes) return self->Close();
+      self->DropInput();
+    });
   }
 
   void Close() {
@@ -531,10 +578,10 @@ class ConnectionImpl final : public Connection,
     pipe_ = nullptr;
     DisarmTimer();
     ErrorCode ignored;
-    socket_.close(ignored);
+    socket().close(ignored);
   }
 
-  tcp::socket socket_;
+  Stream stream_;
   asio::steady_timer timer_;
   const std::string peer_;
   const std::shared_ptr<ServerShared> shared_;
@@ -563,7 +610,13 @@ class ConnectionImpl final : public Connection,
 
 std::shared_ptr<Connection> MakeConnection(tcp::socket socket, std::string peer,
                                            std::shared_ptr<ServerShared> shared) {
-  return std::make_shared<ConnectionImpl>(std::move(socket), std::move(peer), std::move(shared));
+  if (const std::shared_ptr<asio::ssl::context> tls = shared->Tls()) {
+    using TlsStream = asio::ssl::stream<tcp::socket>;
+    return std::make_shared<ConnectionImpl<TlsStream>>(TlsStream(std::move(socket), *tls),
+                                                       std::move(peer), std::move(shared));
+  }
+  return std::make_shared<ConnectionImpl<tcp::socket>>(std::move(socket), std::move(peer),
+                                                       std::move(shared));
 }
 
 Result<Request> ParseWholeRequest(std::string_view bytes) {

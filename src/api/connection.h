@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <condition_variable>
 #include <functional>
 #include <latch>
@@ -71,8 +72,12 @@ struct ServerShared {
   void Remove(const Connection* connection, const std::string& peer);
   bool WaitUntilEmpty(int64_t timeout_ms);
   std::vector<std::shared_ptr<Connection>> Snapshot();
+  // Null: plain HTTP. Connections keep the certificate they began with.
+  std::shared_ptr<boost::asio::ssl::context> Tls();
+  Status LoadTls();
 
   std::mutex mutex;
+  std::shared_ptr<boost::asio::ssl::context> tls;
   std::condition_variable changed;
   std::unordered_map<const Connection*, std::weak_ptr<Connection>> connections;
   std::map<std::string, size_t> by_peer;

@@ -110,6 +110,9 @@ void AppendFixedHeaders(const Request& request, const Response& response,
   AppendHeader(head, "Referrer-Policy", "same-origin");
   AppendHeader(head, "Cross-Origin-Opener-Policy", "same-origin");
   AppendHeader(head, "Cross-Origin-Resource-Policy", "same-origin");
+  if (request.secure) {
+    AppendHeader(head, "Strict-Transport-Security", "max-age=31536000; includeSubDomains");
+  }
   AppendHeader(head, "Cache-Control", response.cache_control);
   for (const auto& [name, value] : response.headers) AppendHeader(head, name, value);
 }

@@ -118,6 +118,11 @@ Status Guard::Check(const Request& request, int* http_status) const {
   // Parts of uploads. Like JSON, a page of another site cannot send this type without asking first.
   const bool part = request.method == Method::kPut && request.path.starts_with("/api/v1/uploads/");
   if (part && EqualsIgnoreCase(essence, "application/octet-stream")) return OkStatus();
+  // Its right is what the form holds, nothing that a browser adds by itself.
+  if (request.path == kTokenPath &&
+      EqualsIgnoreCase(essence, "application/x-www-form-urlencoded")) {
+    return OkStatus();
+  }
   if (!EqualsIgnoreCase(essence, "application/json")) {
     *http_status = 415;
     return InvalidArgumentError("CONTENT_TYPE_NOT_JSON",

@@ -20,6 +20,9 @@
 
 namespace strobe::api {
 
+// OAuth 2.0 sends forms to its token endpoint.
+inline constexpr std::string_view kTokenPath = "/token";
+
 struct GuardOptions {
   std::string listen_address = "127.0.0.1";  // without port
   std::vector<std::string> extra_hosts;      // names under which we are reached, without port

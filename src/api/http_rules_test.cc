@@ -210,7 +210,6 @@ TEST(GuardTest, TakesXprofsPostWithoutABodyButNotFromForeignPages) {
   EXPECT_EQ(guard.Check(request, &status).name(), "CONTENT_TYPE_NOT_JSON");
 }
 
-
 TEST(ParseWholeRequestTest, ReadsOneRequestAndNamesWhatIsWrong) {
   const Result<Request> request = ParseWholeRequest(
       "POST /echo?q=1 HTTP/1.1\r\nHost: a\r\nX-Two: b\r\nContent-Length: 2\r\n\r\n{}");

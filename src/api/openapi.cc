@@ -52,7 +52,8 @@ Json DescribeRoute(const Route& route) {
   Json json{{"operationId", route.operation_id},
             {"tags", Json::array({route.tag})},
             {"summary", route.summary},
-            {"x-auth-class", std::string(AuthClassName(route.auth))}};
+            {"x-need", std::string(NeedName(route.access.need))},
+            {"x-object", std::string(ObjectName(route.access.object))}};
   if (!parameters.empty()) json["parameters"] = parameters;
   if (!route.request_schema.empty()) {
     json["requestBody"] = Json{

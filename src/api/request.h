@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ inline constexpr size_t kMaxHeaderBytes = 16 * 1024;
 // The largest body we take is a capture request with kMaxTargets targets, about 70 KB.
 inline constexpr size_t kMaxBodyBytes = 1024 * 1024;
 inline constexpr size_t kMaxQueryParameters = 64;
+
+struct Caller;  // caller.h
 
 enum class Method : uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions, kOther };
 std::string_view MethodName(Method method);
@@ -50,7 +53,10 @@ struct Request {
   std::vector<Header> headers;
   std::string body;
   bool http_1_0 = false;
-  std::string peer;  // address of the other side
+  std::string peer;     // address of the other side
+  bool secure = false;  // came by TLS, here or at the proxy in front
+  // Who asks, set by the gate; null: nobody is told apart, and everything is allowed.
+  std::shared_ptr<const Caller> caller;
   std::string request_id;
   CancelToken cancel;  // set when the client goes away or the deadline passes
 

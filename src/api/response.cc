@@ -87,6 +87,12 @@ std::string_view ReasonPhrase(int status) {
       return "No Content";
     case 206:
       return "Partial Content";
+    case 201:
+      return "Created";
+    case 302:
+      return "Found";
+    case 303:
+      return "See Other";
     case 304:
       return "Not Modified";
     case 400:

@@ -60,16 +60,48 @@ Status CheckQuery(const Route& route, const Request& request) {
 
 }  // namespace
 
-std::string_view AuthClassName(AuthClass auth) {
-  switch (auth) {
-    case AuthClass::kPublic:
+std::string_view NeedName(Need need) {
+  switch (need) {
+    case Need::kPublic:
       return "public";
-    case AuthClass::kRead:
-      return "read";
-    case AuthClass::kCapture:
+    case Need::kAnyone:
+      return "anyone";
+    case Need::kSignedIn:
+      return "signed-in";
+    case Need::kView:
+      return "view";
+    case Need::kEdit:
+      return "edit";
+    case Need::kCapture:
       return "capture";
-    case AuthClass::kWrite:
-      return "write";
+    case Need::kReadAnalysis:
+      return "analysis.read";
+    case Need::kAdmin:
+      return "admin";
+  }
+  return "unknown";
+}
+
+std::string_view ObjectName(Object object) {
+  switch (object) {
+    case Object::kNone:
+      return "none";
+    case Object::kServer:
+      return "server";
+    case Object::kSession:
+      return "session";
+    case Object::kSessions:
+      return "sessions";
+    case Object::kXprofRun:
+      return "run";
+    case Object::kProject:
+      return "project";
+    case Object::kDefaultProject:
+      return "default project";
+    case Object::kOperation:
+      return "operation";
+    case Object::kInBody:
+      return "named in the body";
   }
   return "unknown";
 }
@@ -98,9 +130,10 @@ bool MatchSegment(std::string_view pattern, std::string_view text,
   return MatchSegment(rest, text.substr(end), params);
 }
 
-Router::Router(std::vector<Route> routes) : routes_(std::move(routes)) {
+Router::Router(std::vector<Route> routes, Gate* gate) : routes_(std::move(routes)), gate_(gate) {
   for (const Route& route : routes_) {
     STROBE_CHECK(!route.pattern.empty() && route.pattern.front() == '/');
+    STROBE_CHECK(route.run_on == RunOn::kPool || route.access.need == Need::kPublic);
     Pattern pattern;
     pattern.segments = SplitPattern(route.pattern);
     pattern.literal_bytes = LiteralBytes(pattern.segments);
@@ -163,10 +196,20 @@ Response Router::Run(const Match& match, Request& request) const {
                          request.request_id);
   }
   request.params = match.params;
-  if (const Status status = CheckQuery(*match.route, request); !status.ok()) {
+  if (gate_ == nullptr) return Handle(*match.route, request);
+  if (std::optional<Response> refusal = gate_->Enter(*match.route, request)) {
+    return std::move(*refusal);
+  }
+  Response response = Handle(*match.route, request);
+  gate_->Leave(*match.route, request, response);
+  return response;
+}
+
+Response Router::Handle(const Route& route, Request& request) {
+  if (const Status status = CheckQuery(route, request); !status.ok()) {
     return ErrorResponse(status, request.request_id);
   }
-  Result<Response> result = match.route->handler(request);
+  Result<Response> result = route.handler(request);
   if (!result.ok()) return ErrorResponse(result.status(), request.request_id);
   return std::move(result).value();
 }

@@ -1,7 +1,7 @@
 // The one table of routes: what exists, who may use it, what it takes and gives. OpenAPI is
 // generated from it, metrics are counted by it, and a test walks it.
 //
-//   Router router(MakeRoutes(context));
+//   Router router(MakeRoutes(context), gate);
 //   const Match match = router.Find(request);       // 404 and 405 are matches too
 //   Response response = router.Run(match, request); // checks parameters, calls the handler
 //
@@ -27,13 +27,45 @@ namespace strobe::api {
 // The pattern of the one route that takes whatever GET no other takes, except below /api.
 inline constexpr std::string_view kAnyPath = "/*";
 
-enum class AuthClass : uint8_t {
-  kPublic,   // health and the console's files
-  kRead,     // looks at profiles
-  kCapture,  // makes other processes work
-  kWrite,    // changes runs and what is below them
+// What a caller must be allowed to do.
+enum class Need : uint8_t {
+  kPublic,    // nothing: health, the console's files, signing in
+  kAnyone,    // signed in, or holding a share link
+  kSignedIn,  // signed in; the handler answers with what the caller may see
+  kView,
+  kEdit,
+  kCapture,
+  kReadAnalysis,
+  kAdmin,
 };
-std::string_view AuthClassName(AuthClass auth);
+std::string_view NeedName(Need need);
+
+// Whose right it is: where the project of what is asked for comes from.
+enum class Object : uint8_t {
+  kNone,            // there is no project in it
+  kServer,          // the right must hold in all projects
+  kSession,         // {id} is a session
+  kSessions,        // `sessions` of the query
+  kXprofRun,        // looked up by the handler among what the caller may see
+  kProject,         // {project}
+  kDefaultProject,  // the one of clients that know of no projects
+  kOperation,       // {id} is an operation
+  kInBody,          // the right somewhere is enough to come in; the handler looks at the rest
+};
+std::string_view ObjectName(Object object);
+
+// Denials are always recorded.
+enum class Audit : uint8_t { kDenials, kAlways };
+
+// No default, so that no route can be made without saying it.
+struct Access {
+  constexpr Access(Need need_in, Object object_in, Audit audit_in = Audit::kDenials)
+      : need(need_in), object(object_in), audit(audit_in) {}
+  Need need;
+  Object object;
+  Audit audit;
+};
+inline constexpr Access kPublicAccess{Need::kPublic, Object::kNone};
 
 enum class RunOn : uint8_t {
   kIoThread,  // never blocks and takes microseconds; answers even when the pool is busy
@@ -54,6 +86,7 @@ struct QueryParam {
 struct Route {
   Method method = Method::kGet;
   std::string pattern = {};
+  Access access;
   std::string operation_id = {};
   std::string tag = {};
   std::string summary = {};
@@ -62,7 +95,6 @@ struct Route {
   std::string response_schema = {};  // same, empty: not JSON of ours
   std::string response_type = "application/json";
   int success_status = 200;
-  AuthClass auth = AuthClass::kRead;
   RunOn run_on = RunOn::kPool;
   bool documented = true;  // in OpenAPI
   std::function<Result<Response>(const Request&)> handler = {};
@@ -74,9 +106,19 @@ struct Match {
   std::string allowed_methods;  // when the path exists but not with this method
 };
 
+// Stands before and behind every handler. Thread-safe.
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  // Sets request.caller and returns nothing, or the whole answer that says no.
+  virtual std::optional<Response> Enter(const Route& route, Request& request) = 0;
+  virtual void Leave(const Route& route, const Request& request, const Response& response) = 0;
+};
+
 class Router {
  public:
-  explicit Router(std::vector<Route> routes);
+  // Without a gate everybody may do everything. Routes on io threads are public: the gate may wait.
+  explicit Router(std::vector<Route> routes, Gate* gate = nullptr);
 
   const std::vector<Route>& routes() const { return routes_; }
   // GET also answers HEAD.
@@ -86,12 +128,15 @@ class Router {
   size_t IndexOf(const Route* route) const { return static_cast<size_t>(route - routes_.data()); }
 
  private:
+  static Response Handle(const Route& route, Request& request);
+
   struct Pattern {
     std::vector<std::string> segments;
     size_t literal_bytes = 0;
   };
   std::vector<Route> routes_;
   std::vector<Pattern> patterns_;
+  Gate* const gate_;
 };
 
 // Whether `text` fits a segment pattern such as "{id}:cancel"; appends the values found.

@@ -252,6 +252,7 @@ std::vector<QueryParam> WithSpan(std::vector<QueryParam> more, int64_t max_limit
 void AddAreaRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/totals",
+       .access = {Need::kView, Object::kSession},
        .operation_id = "getTotals",
        .tag = "timeline",
        .summary = "How a span of time divides over names, categories, lines and devices.",
@@ -263,6 +264,7 @@ void AddAreaRoutes(const Context& context, std::vector<Route>* routes) {
        .handler = [context](const Request& r) { return GetTotals(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/gaps",
+       .access = {Need::kView, Object::kSession},
        .operation_id = "getGaps",
        .tag = "timeline",
        .summary = "When a device did nothing, longest first, and what the host did meanwhile.",
@@ -273,6 +275,7 @@ void AddAreaRoutes(const Context& context, std::vector<Route>* routes) {
        .handler = [context](const Request& r) { return GetGaps(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/flows",
+       .access = {Need::kView, Object::kSession},
        .operation_id = "getFlows",
        .tag = "timeline",
        .summary = "What caused what: flows of one event, or in a span of time.",

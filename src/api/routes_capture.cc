@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/api/app.h"
+#include "src/api/caller.h"
 #include "src/api/capture_body.h"
 #include "src/api/json_answers.h"
 #include "src/api/session_lookup.h"
@@ -87,6 +88,8 @@ Result<Response> StartCapture(const Context& context, const Request& request) {
   }
   STROBE_ASSIGN_OR_RETURN(const capture::CaptureRequest parsed,
                           ParseCaptureBody(request.body, roots));
+  const std::string project(context->projects->OfPath(parsed.root + "/" + parsed.run));
+  STROBE_RETURN_IF_ERROR(CheckRight(request, project, Right::kCapture));
   std::vector<queue::OperationTarget> targets;
   for (const std::string& target : parsed.targets) {
     queue::OperationTarget waiting;
@@ -94,12 +97,13 @@ Result<Response> StartCapture(const Context& context, const Request& request) {
     waiting.state = "connecting";
     targets.push_back(std::move(waiting));
   }
-  STROBE_ASSIGN_OR_RETURN(
-      const std::string id,
-      context->operations->Start("capture", capture::MaxCaptureMs(parsed), std::move(targets),
-                                 [context, parsed](queue::OperationHandle& handle) {
-                                   return RunCapture(context, parsed, handle);
-                                 }));
+  STROBE_ASSIGN_OR_RETURN(const std::string id,
+                          context->operations->Start(
+                              "capture", capture::MaxCaptureMs(parsed), std::move(targets),
+                              [context, parsed](queue::OperationHandle& handle) {
+                                return RunCapture(context, parsed, handle);
+                              },
+                              project));
   LogInfo("capture.started", {{"operation", id},
                               {"targets", parsed.targets.size()},
                               {"duration_ms", parsed.duration_ms},
@@ -111,11 +115,13 @@ Result<Response> StartCapture(const Context& context, const Request& request) {
   return response;
 }
 
-Result<Response> ListOperations(const Context& context) {
+Result<Response> ListOperations(const Context& context, const Request& request) {
   JsonWriter json;
   json.BeginObject();
   json.Key("operations").BeginArray();
-  for (const OperationState& state : context->operations->List()) WriteOperation(json, state);
+  for (const OperationState& state : context->operations->List()) {
+    if (HasRight(request, state.project, Right::kView)) WriteOperation(json, state);
+  }
   json.EndArray();
   json.EndObject();
   return JsonResponse(json.TakeText());
@@ -177,21 +183,24 @@ Result<Response> OperationEvents(const Context& context, const Request& request)
 void AddCaptureRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back({.method = Method::kPost,
                      .pattern = "/api/v1/captures",
+                     .access = {Need::kCapture, Object::kInBody, Audit::kAlways},
                      .operation_id = "startCapture",
                      .tag = "capture",
                      .summary = "Record profiles from running jobs into one new session.",
                      .request_schema = "CaptureRequest",
                      .response_schema = "Operation",
                      .success_status = 202,
-                     .auth = AuthClass::kCapture,
                      .handler = [context](const Request& r) { return StartCapture(context, r); }});
-  routes->push_back({.pattern = "/api/v1/operations",
-                     .operation_id = "listOperations",
-                     .tag = "capture",
-                     .summary = "Operations, newest first.",
-                     .response_schema = "OperationList",
-                     .handler = [context](const Request&) { return ListOperations(context); }});
+  routes->push_back(
+      {.pattern = "/api/v1/operations",
+       .access = {Need::kSignedIn, Object::kNone},
+       .operation_id = "listOperations",
+       .tag = "capture",
+       .summary = "Operations, newest first.",
+       .response_schema = "OperationList",
+       .handler = [context](const Request& r) { return ListOperations(context, r); }});
   routes->push_back({.pattern = "/api/v1/operations/{id}",
+                     .access = {Need::kView, Object::kOperation},
                      .operation_id = "getOperation",
                      .tag = "capture",
                      .summary = "One operation.",
@@ -200,14 +209,15 @@ void AddCaptureRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       {.method = Method::kPost,
        .pattern = "/api/v1/operations/{id}:cancel",
+       .access = {Need::kCapture, Object::kOperation, Audit::kAlways},
        .operation_id = "cancelOperation",
        .tag = "capture",
        .summary = "Ask an operation to stop; what a capture has recorded is kept.",
        .response_schema = "Operation",
-       .auth = AuthClass::kCapture,
        .handler = [context](const Request& r) { return CancelOperation(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/operations/{id}/events",
+       .access = {Need::kView, Object::kOperation},
        .operation_id = "followOperation",
        .tag = "capture",
        .summary = "Server-sent events: the operation at each change, until it is done.",

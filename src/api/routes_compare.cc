@@ -285,6 +285,7 @@ void AddCompareRoutes(const Context& context, std::vector<Route>* routes) {
        {.name = "tool", .description = "A tool that answers with tables.", .required = true},
        {.name = "keys", .description = "Columns that say what a row is about."}});
   routes->push_back({.pattern = "/api/v1/compare",
+                     .access = {Need::kView, Object::kSessions},
                      .operation_id = "compareTool",
                      .tag = "tools",
                      .summary = "A tool's table of several sessions side by side.",

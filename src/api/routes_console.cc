@@ -5,11 +5,11 @@ namespace strobe::api {
 
 void AddConsoleRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes) {
   routes->push_back({.pattern = std::string(kAnyPath),
+                     .access = kPublicAccess,
                      .operation_id = "console",
                      .tag = "console",
                      .summary = "The console and its files.",
                      .response_type = "text/html",
-                     .auth = AuthClass::kPublic,
                      .handler = [context](const Request& request) -> Result<Response> {
                        return context->console->Serve(request);
                      }});

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "src/api/app.h"
+#include "src/api/caller.h"
 #include "src/api/json_answers.h"
 #include "src/api/openapi.h"
 
@@ -52,8 +53,11 @@ Result<Response> Metrics(const Context& context) {
   return response;
 }
 
-Result<Response> Config(const Context& context) {
-  const std::vector<std::string>& roots = context->engine->options().roots;
+Result<Response> Config(const Context& context, const Request& request) {
+  // Whoever only holds a link has no need of the machine's folders.
+  const bool outsider = request.caller != nullptr && !request.caller->signed_in();
+  const std::vector<std::string> roots =
+      outsider ? std::vector<std::string>() : context->engine->options().roots;
   std::string reason;
   const std::vector<std::string> writable = WritableRoots(roots, &reason);
   if (!context->capture) reason = "This server does not offer captures.";
@@ -98,33 +102,35 @@ std::vector<std::string> WritableRoots(const std::vector<std::string>& roots, st
 void AddHealthRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       {.pattern = "/healthz",
+       .access = kPublicAccess,
        .operation_id = "health",
        .tag = "server",
        .summary = "Whether the process lives.",
        .response_type = "text/plain",
-       .auth = AuthClass::kPublic,
        .run_on = RunOn::kIoThread,
        .handler = [](const Request&) -> Result<Response> { return TextResponse("ok\n"); }});
   routes->push_back({.pattern = "/readyz",
+                     .access = kPublicAccess,
                      .operation_id = "ready",
                      .tag = "server",
                      .summary = "Whether requests should be sent here; 503 while the server stops.",
                      .response_type = "text/plain",
-                     .auth = AuthClass::kPublic,
                      .run_on = RunOn::kIoThread,
                      .handler = [context](const Request&) { return Ready(context); }});
   routes->push_back({.pattern = "/metrics",
+                     .access = {Need::kView, Object::kServer},
                      .operation_id = "metrics",
                      .tag = "server",
                      .summary = "Counters in Prometheus's text form.",
                      .response_type = "text/plain",
                      .handler = [context](const Request&) { return Metrics(context); }});
   routes->push_back({.pattern = "/api/v1/config",
+                     .access = {Need::kAnyone, Object::kNone},
                      .operation_id = "getConfig",
                      .tag = "server",
                      .summary = "Version, roots, and whether captures are offered.",
                      .response_schema = "Config",
-                     .handler = [context](const Request&) { return Config(context); }});
+                     .handler = [context](const Request& r) { return Config(context, r); }});
 }
 
 std::vector<Route> MakeRoutes(Context context) {
@@ -143,8 +149,14 @@ std::vector<Route> MakeRoutes(Context context) {
   AddSelfHostedRoutes(context, &routes);
   AddProjectRoutes(context, &routes);
   AddXprofRoutes(context, &routes);
+  AddSignInRoutes(context, &routes);
+  AddAccessRoutes(context, &routes);
+  AddLinkRoutes(context, &routes);
+  AddTokenRoutes(context, &routes);
+  AddOidcRoutes(context, &routes);
   AddConsoleRoutes(context, &routes);
   routes.push_back({.pattern = "/api/v1/openapi.json",
+                    .access = {Need::kAnyone, Object::kNone},
                     .operation_id = "getOpenApi",
                     .tag = "server",
                     .summary = "This description."});

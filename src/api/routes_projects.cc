@@ -1,5 +1,6 @@
 // Which projects have runs: what the console offers to choose from.
 #include "src/api/app.h"
+#include "src/api/caller.h"
 #include "src/api/json_answers.h"
 #include "src/base/json_writer.h"
 #include "src/catalog/catalog.h"
@@ -13,7 +14,7 @@ using Context = std::shared_ptr<AppContext>;
 // A menu of more is no menu.
 constexpr int64_t kMaxProjects = 1000;
 
-Result<Response> Projects(const Context& context) {
+Result<Response> Projects(const Context& context, const Request& request) {
   std::vector<std::string> projects;
   if (context->catalog != nullptr) {
     STROBE_RETURN_IF_ERROR(context->catalog->Read([&](catalog::Transaction& transaction) -> Status {
@@ -24,7 +25,9 @@ Result<Response> Projects(const Context& context) {
   JsonWriter json;
   json.BeginObject();
   json.Key("projects").BeginArray();
-  for (const std::string& project : projects) json.String(project);
+  for (const std::string& project : projects) {
+    if (HasRight(request, project, Right::kView)) json.String(project);
+  }
   json.EndArray();
   json.EndObject();
   return JsonResponse(json.TakeText());
@@ -33,12 +36,14 @@ Result<Response> Projects(const Context& context) {
 }  // namespace
 
 void AddProjectRoutes(const Context& context, std::vector<Route>* routes) {
-  routes->push_back({.pattern = "/api/v1/projects",
-                     .operation_id = "listProjects",
-                     .tag = "runs",
-                     .summary = "The projects that have runs, by name.",
-                     .response_schema = "ProjectList",
-                     .handler = [context](const Request&) { return Projects(context); }});
+  routes->push_back(
+      {.pattern = "/api/v1/projects",
+       .access = {Need::kSignedIn, Object::kNone},
+       .operation_id = "listProjects",
+       .tag = "runs",
+       .summary = "The projects that have runs and that the caller may look at, by name.",
+       .response_schema = "ProjectList",
+       .handler = [context](const Request& r) { return Projects(context, r); }});
 }
 
 }  // namespace strobe::api

@@ -208,6 +208,7 @@ void AddSelfHostedRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       MlRoute({.method = Method::kPatch,
                .pattern = "/v1/machineLearningRuns",
+               .access = {Need::kEdit, Object::kDefaultProject, Audit::kAlways},
                .operation_id = "selfHostedUpsertRun",
                .summary = "Make the run of a logical id, or join it while it goes on.",
                .query = {{.name = "updateMask", .description = "Taken and not needed."},
@@ -218,6 +219,7 @@ void AddSelfHostedRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       MlRoute({.method = Method::kPatch,
                .pattern = "/v1/machineLearningRuns/{id}",
+               .access = {Need::kEdit, Object::kDefaultProject, Audit::kAlways},
                .operation_id = "selfHostedUpdateRun",
                .summary = "Say how a run's workload is doing.",
                .query = {{.name = "updateMask", .description = "workload.state"},
@@ -226,11 +228,13 @@ void AddSelfHostedRoutes(const Context& context, std::vector<Route>* routes) {
                .response_schema = "MlMessage"},
               [context](const Request& r) { return PatchNamed(context, r); }));
   routes->push_back(MlRoute({.pattern = "/v1/machineLearningRuns/{id}",
+                             .access = {Need::kView, Object::kDefaultProject},
                              .operation_id = "selfHostedGetRun",
                              .summary = "One run of the self-hosted dialect.",
                              .response_schema = "MlMessage"},
                             [context](const Request& r) { return GetNamed(context, r); }));
   routes->push_back(MlRoute({.pattern = "/v1/machineLearningRuns",
+                             .access = {Need::kView, Object::kDefaultProject},
                              .operation_id = "selfHostedListRuns",
                              .summary = "Runs of the self-hosted dialect.",
                              .query = MlListQueries(),

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/api/app.h"
+#include "src/api/caller.h"
 #include "src/api/json_answers.h"
 #include "src/base/hash.h"
 
@@ -55,7 +56,9 @@ Result<Response> ListSessions(const Context& context, const Request& request) {
   const std::string query = ToLowerAscii(request.Query("q").value_or(""));
   const int64_t page_size = request.QueryInt("page_size").value_or(kDefaultPageSize);
   std::vector<SessionSummary> sessions = context->engine->Sessions();
-  std::erase_if(sessions, [&](const SessionSummary& s) { return !Matches(s, query); });
+  std::erase_if(sessions, [&](const SessionSummary& s) {
+    return !Matches(s, query) || !MayList(request, s.entry);
+  });
   STROBE_ASSIGN_OR_RETURN(const size_t start,
                           FindPageStart(sessions, request.Query("page_token").value_or("")));
   const size_t end = std::min(sessions.size(), start + static_cast<size_t>(page_size));
@@ -203,6 +206,7 @@ Result<Response> GetOverview(const Context& context, const Request& request) {
 void AddSessionRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       {.pattern = "/api/v1/sessions",
+       .access = {Need::kSignedIn, Object::kNone},
        .operation_id = "listSessions",
        .tag = "sessions",
        .summary = "Sessions, newest first.",
@@ -216,6 +220,7 @@ void AddSessionRoutes(const Context& context, std::vector<Route>* routes) {
        .response_schema = "SessionList",
        .handler = [context](const Request& r) { return ListSessions(context, r); }});
   routes->push_back({.pattern = "/api/v1/sessions/{id}",
+                     .access = {Need::kView, Object::kSession},
                      .operation_id = "getSession",
                      .tag = "sessions",
                      .summary = "One session: files, version, window, how far it is loaded.",
@@ -223,12 +228,14 @@ void AddSessionRoutes(const Context& context, std::vector<Route>* routes) {
                      .handler = [context](const Request& r) { return GetSession(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/completeness",
+       .access = {Need::kView, Object::kSession},
        .operation_id = "getCompleteness",
        .tag = "sessions",
        .summary = "What the session has, what it lacks, and every known reason.",
        .response_schema = "Completeness",
        .handler = [context](const Request& r) { return GetCompleteness(context, r); }});
   routes->push_back({.pattern = "/api/v1/sessions/{id}/overview",
+                     .access = {Need::kView, Object::kSession},
                      .operation_id = "getOverview",
                      .tag = "sessions",
                      .summary = "Duration, devices, steps and the heaviest operations.",

@@ -134,6 +134,7 @@ Result<Response> Search(const Context& context, const Request& request) {
 void AddTimelineRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/lines",
+       .access = {Need::kView, Object::kSession},
        .operation_id = "getLines",
        .tag = "timeline",
        .summary = "All lines of all planes of all hosts, in display order.",
@@ -146,6 +147,7 @@ void AddTimelineRoutes(const Context& context, std::vector<Route>* routes) {
        .handler = [context](const Request& r) { return GetLines(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/tiles/{host}.{plane}.{chunk}/{level}/{index}",
+       .access = {Need::kView, Object::kSession},
        .operation_id = "getTile",
        .tag = "timeline",
        .summary = "What a screen can show of up to 64 lines over a power-of-two span.",
@@ -155,12 +157,14 @@ void AddTimelineRoutes(const Context& context, std::vector<Route>* routes) {
        .response_type = "application/octet-stream",
        .handler = [context](const Request& r) { return GetTile(context, r); }});
   routes->push_back({.pattern = "/api/v1/sessions/{id}/events/{event}",
+                     .access = {Need::kView, Object::kSession},
                      .operation_id = "getEvent",
                      .tag = "timeline",
                      .summary = "One event with all its stats.",
                      .response_schema = "Event",
                      .handler = [context](const Request& r) { return GetEvent(context, r); }});
   routes->push_back({.pattern = "/api/v1/sessions/{id}/events",
+                     .access = {Need::kView, Object::kSession},
                      .operation_id = "findEvent",
                      .tag = "timeline",
                      .summary = "The event at or nearest to a time on a line, and its neighbours.",
@@ -179,6 +183,7 @@ void AddTimelineRoutes(const Context& context, std::vector<Route>* routes) {
                      .handler = [context](const Request& r) { return FindEvent(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/search",
+       .access = {Need::kView, Object::kSession},
        .operation_id = "searchEvents",
        .tag = "timeline",
        .summary = "Events whose name holds a text, or fits a /regex/.",

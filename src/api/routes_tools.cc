@@ -230,6 +230,7 @@ std::vector<QueryParam> ToolQueries() {
 
 void AddToolRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back({.pattern = "/api/v1/tools",
+                     .access = {Need::kAnyone, Object::kNone},
                      .operation_id = "listTools",
                      .tag = "tools",
                      .summary = "All tools, with their options.",
@@ -238,12 +239,14 @@ void AddToolRoutes(const Context& context, std::vector<Route>* routes) {
                        return JsonResponse(ToolListJson(*context->tools));
                      }});
   routes->push_back({.pattern = "/api/v1/sessions/{id}/tools",
+                     .access = {Need::kView, Object::kSession},
                      .operation_id = "listSessionTools",
                      .tag = "tools",
                      .summary = "Which tools have something to say about a session, and why not.",
                      .response_schema = "SessionTools",
                      .handler = [context](const Request& r) { return SessionTools(context, r); }});
   routes->push_back({.pattern = "/api/v1/sessions/{id}/tools/{tool}",
+                     .access = {Need::kView, Object::kSession},
                      .operation_id = "askTool",
                      .tag = "tools",
                      .summary = "What a tool answers; its options are parameters too.",
@@ -252,6 +255,7 @@ void AddToolRoutes(const Context& context, std::vector<Route>* routes) {
                      .handler = [context](const Request& r) { return AskTool(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/tools/{tool}/rows/{row}/events",
+       .access = {Need::kView, Object::kSession},
        .operation_id = "listRowEvents",
        .tag = "tools",
        .summary = "The events that a row of a tool's table is about.",

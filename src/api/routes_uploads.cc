@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/api/app.h"
+#include "src/api/caller.h"
 #include "src/api/json_answers.h"
 #include "src/api/session_lookup.h"
 #include "src/base/log.h"
@@ -21,6 +22,21 @@ Result<capture::UploadTable*> TableOf(const Context& context) {
   return FailedPreconditionError("UPLOADS_NOT_OFFERED",
                                  "This server has no place to put uploads into.")
       .Hint("Start it with a directory that it may write to, or with --uploads PLACE.");
+}
+
+// The project of the folder that an upload asks for: a folder of the place may belong to another.
+Status CheckMayUpload(const Context& context, const Request& request,
+                      const capture::UploadTable& table, const capture::UploadRequest& upload) {
+  const std::string project(context->projects->OfPath(table.options().place + "/" + upload.run));
+  return CheckRight(request, project, Right::kEdit);
+}
+
+// The upload that the address names, when the caller may touch it.
+Result<capture::UploadState> UploadOf(const Context& context, const Request& request,
+                                      capture::UploadTable& table) {
+  STROBE_ASSIGN_OR_RETURN(capture::UploadState state, table.Get(std::string(request.Param("id"))));
+  STROBE_RETURN_IF_ERROR(CheckMayUpload(context, request, table, state.request));
+  return state;
 }
 
 std::string UploadJson(const capture::UploadState& state) {
@@ -96,6 +112,7 @@ Result<capture::UploadRequest> ParseUploadBody(std::string_view body) {
 Result<Response> CreateUpload(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(capture::UploadTable * table, TableOf(context));
   STROBE_ASSIGN_OR_RETURN(const capture::UploadRequest parsed, ParseUploadBody(request.body));
+  STROBE_RETURN_IF_ERROR(CheckMayUpload(context, request, *table, parsed));
   STROBE_ASSIGN_OR_RETURN(const capture::UploadState state, table->Create(parsed));
   Response response = UploadResponse(state, 201);
   response.headers.emplace_back("Location", "/api/v1/uploads/" + state.id);
@@ -104,13 +121,13 @@ Result<Response> CreateUpload(const Context& context, const Request& request) {
 
 Result<Response> GetUpload(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(capture::UploadTable * table, TableOf(context));
-  STROBE_ASSIGN_OR_RETURN(const capture::UploadState state,
-                          table->Get(std::string(request.Param("id"))));
+  STROBE_ASSIGN_OR_RETURN(const capture::UploadState state, UploadOf(context, request, *table));
   return UploadResponse(state, 200);
 }
 
 Result<Response> AppendPart(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(capture::UploadTable * table, TableOf(context));
+  STROBE_RETURN_IF_ERROR(UploadOf(context, request, *table).status());
   const auto offset = static_cast<uint64_t>(request.QueryInt("offset").value_or(0));
   STROBE_ASSIGN_OR_RETURN(const capture::UploadState state,
                           table->Append(std::string(request.Param("id")), offset, request.body));
@@ -119,6 +136,7 @@ Result<Response> AppendPart(const Context& context, const Request& request) {
 
 Result<Response> RemoveUpload(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(capture::UploadTable * table, TableOf(context));
+  STROBE_RETURN_IF_ERROR(UploadOf(context, request, *table).status());
   STROBE_RETURN_IF_ERROR(table->Remove(std::string(request.Param("id"))));
   return JsonResponse("{}");
 }
@@ -141,13 +159,16 @@ Status RunFinish(const Context& context, capture::UploadTable& table, const std:
 Result<Response> FinishUpload(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(capture::UploadTable * table, TableOf(context));
   const std::string upload(request.Param("id"));
-  STROBE_RETURN_IF_ERROR(table->Get(upload).status());
-  STROBE_ASSIGN_OR_RETURN(
-      const std::string id,
-      context->operations->Start("upload", kFinishTimeoutMs, {},
-                                 [context, table, upload](queue::OperationHandle& handle) {
-                                   return RunFinish(context, *table, upload, handle);
-                                 }));
+  STROBE_ASSIGN_OR_RETURN(const capture::UploadState waiting, UploadOf(context, request, *table));
+  const std::string project(
+      context->projects->OfPath(table->options().place + "/" + waiting.request.run));
+  STROBE_ASSIGN_OR_RETURN(const std::string id,
+                          context->operations->Start(
+                              "upload", kFinishTimeoutMs, {},
+                              [context, table, upload](queue::OperationHandle& handle) {
+                                return RunFinish(context, *table, upload, handle);
+                              },
+                              project));
   STROBE_ASSIGN_OR_RETURN(const queue::OperationState state, context->operations->Get(id));
   JsonWriter json;
   WriteOperation(json, state);
@@ -162,24 +183,25 @@ Result<Response> FinishUpload(const Context& context, const Request& request) {
 void AddUploadRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back({.method = Method::kPost,
                      .pattern = "/api/v1/uploads",
+                     .access = {Need::kEdit, Object::kInBody, Audit::kAlways},
                      .operation_id = "createUpload",
                      .tag = "upload",
                      .summary = "Begin to upload a profile, or a session as a zip or tar.",
                      .request_schema = "UploadRequest",
                      .response_schema = "Upload",
                      .success_status = 201,
-                     .auth = AuthClass::kWrite,
                      .handler = [context](const Request& r) { return CreateUpload(context, r); }});
   routes->push_back({.pattern = "/api/v1/uploads/{id}",
+                     .access = {Need::kEdit, Object::kInBody},
                      .operation_id = "getUpload",
                      .tag = "upload",
                      .summary = "How much of an upload has come: where to go on.",
                      .response_schema = "Upload",
-                     .auth = AuthClass::kWrite,
                      .handler = [context](const Request& r) { return GetUpload(context, r); }});
   routes->push_back(
       {.method = Method::kPut,
        .pattern = "/api/v1/uploads/{id}",
+       .access = {Need::kEdit, Object::kInBody},
        .operation_id = "appendUpload",
        .tag = "upload",
        .summary = "The next part, as application/octet-stream; it begins where the last one ended.",
@@ -189,24 +211,23 @@ void AddUploadRoutes(const Context& context, std::vector<Route>* routes) {
                   .required = true,
                   .minimum = 0}},
        .response_schema = "Upload",
-       .auth = AuthClass::kWrite,
        .handler = [context](const Request& r) { return AppendPart(context, r); }});
   routes->push_back({.method = Method::kPost,
                      .pattern = "/api/v1/uploads/{id}:finish",
+                     .access = {Need::kEdit, Object::kInBody, Audit::kAlways},
                      .operation_id = "finishUpload",
                      .tag = "upload",
                      .summary = "Make the session of what has come.",
                      .response_schema = "Operation",
                      .success_status = 202,
-                     .auth = AuthClass::kWrite,
                      .handler = [context](const Request& r) { return FinishUpload(context, r); }});
   routes->push_back({.method = Method::kDelete,
                      .pattern = "/api/v1/uploads/{id}",
+                     .access = {Need::kEdit, Object::kInBody, Audit::kAlways},
                      .operation_id = "removeUpload",
                      .tag = "upload",
                      .summary = "Take away what has come of an upload.",
                      .response_schema = "Empty",
-                     .auth = AuthClass::kWrite,
                      .handler = [context](const Request& r) { return RemoveUpload(context, r); }});
 }
 

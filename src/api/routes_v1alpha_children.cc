@@ -288,14 +288,17 @@ void Add(const Context& context, std::vector<Route>* routes, Method method, std:
          Result<Response> (*handler)(const Context&, const Request&),
          std::vector<QueryParam> query = {}) {
   const bool body = method == Method::kPost || method == Method::kPatch;
-  routes->push_back(MlRoute({.method = method,
-                             .pattern = std::move(pattern),
-                             .operation_id = std::move(operation_id),
-                             .summary = std::move(summary),
-                             .query = std::move(query),
-                             .request_schema = body ? "MlMessage" : "",
-                             .response_schema = "MlMessage"},
-                            [context, handler](const Request& r) { return handler(context, r); }));
+  routes->push_back(MlRoute(
+      {.method = method,
+       .pattern = std::move(pattern),
+       .access = method == Method::kGet ? Access{Need::kView, Object::kProject}
+                                        : Access{Need::kEdit, Object::kProject, Audit::kAlways},
+       .operation_id = std::move(operation_id),
+       .summary = std::move(summary),
+       .query = std::move(query),
+       .request_schema = body ? "MlMessage" : "",
+       .response_schema = "MlMessage"},
+      [context, handler](const Request& r) { return handler(context, r); }));
 }
 
 template <typename T>

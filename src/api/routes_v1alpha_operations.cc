@@ -70,24 +70,28 @@ Result<Response> DeleteOperation(const Context& context, const Request& request)
 void AddV1alphaOperationRoutes(const Context& context, std::vector<Route>* routes) {
   const std::string operations = "/v1alpha/projects/{project}/locations/{location}/operations";
   routes->push_back(MlRoute({.pattern = operations,
+                             .access = {Need::kView, Object::kProject},
                              .operation_id = "mlListOperations",
                              .summary = "Operations, newest first.",
                              .query = MlListQueries(),
                              .response_schema = "MlMessage"},
                             [context](const Request& r) { return ListOperations(context, r); }));
   routes->push_back(MlRoute({.pattern = operations + "/{id}",
+                             .access = {Need::kView, Object::kProject},
                              .operation_id = "mlGetOperation",
                              .summary = "One operation.",
                              .response_schema = "MlOperation"},
                             [context](const Request& r) { return GetOperation(context, r); }));
   routes->push_back(MlRoute({.method = Method::kPost,
                              .pattern = operations + "/{id}:cancel",
+                             .access = {Need::kEdit, Object::kProject, Audit::kAlways},
                              .operation_id = "mlCancelOperation",
                              .summary = "Ask an operation to stop.",
                              .response_schema = "MlMessage"},
                             [context](const Request& r) { return CancelOperation(context, r); }));
   routes->push_back(MlRoute({.method = Method::kDelete,
                              .pattern = operations + "/{id}",
+                             .access = {Need::kEdit, Object::kProject, Audit::kAlways},
                              .operation_id = "mlDeleteOperation",
                              .summary = "Forget an operation that is done.",
                              .response_schema = "MlMessage"},

@@ -163,6 +163,7 @@ void AddV1alphaRunRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(MlRoute(
       {.method = Method::kPost,
        .pattern = runs,
+       .access = {Need::kEdit, Object::kProject, Audit::kAlways},
        .operation_id = "mlCreateRun",
        .summary = "Make a run.",
        .query = {{.name = "machineLearningRunId", .description = "Its id; left out, one is made."},
@@ -171,12 +172,14 @@ void AddV1alphaRunRoutes(const Context& context, std::vector<Route>* routes) {
        .response_schema = "MlOperation"},
       [context](const Request& r) { return CreateRun(context, r); }));
   routes->push_back(MlRoute({.pattern = runs,
+                             .access = {Need::kView, Object::kProject},
                              .operation_id = "mlListRuns",
                              .summary = "Runs of a location (\"-\": of all), in pages.",
                              .query = MlListQueries(),
                              .response_schema = "MlMessage"},
                             [context](const Request& r) { return ListRuns(context, r); }));
   routes->push_back(MlRoute({.pattern = runs + "/{id}",
+                             .access = {Need::kView, Object::kProject},
                              .operation_id = "mlGetRun",
                              .summary = "One run.",
                              .response_schema = "MlMessage"},
@@ -184,6 +187,7 @@ void AddV1alphaRunRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       MlRoute({.method = Method::kPatch,
                .pattern = runs + "/{id}",
+               .access = {Need::kEdit, Object::kProject, Audit::kAlways},
                .operation_id = "mlUpdateRun",
                .summary = "Change a run; its etag, when sent, must be the current one.",
                .query = {{.name = "updateMask", .description = "Fields, or * for all."},
@@ -194,6 +198,7 @@ void AddV1alphaRunRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       MlRoute({.method = Method::kDelete,
                .pattern = runs + "/{id}",
+               .access = {Need::kEdit, Object::kProject, Audit::kAlways},
                .operation_id = "mlDeleteRun",
                .summary = "Forget a run; profiles in storage stay.",
                .query = {{.name = "force", .description = "true: with all that is below it."},
@@ -202,11 +207,13 @@ void AddV1alphaRunRoutes(const Context& context, std::vector<Route>* routes) {
                .response_schema = "MlOperation"},
               [context](const Request& r) { return DeleteRun(context, r); }));
   routes->push_back(MlRoute({.pattern = "/v1alpha/projects/{project}/locations",
+                             .access = {Need::kView, Object::kProject},
                              .operation_id = "mlListLocations",
                              .summary = "Locations that have runs.",
                              .response_schema = "MlMessage"},
                             [context](const Request& r) { return ListLocations(context, r); }));
   routes->push_back(MlRoute({.pattern = "/v1alpha/projects/{project}/locations/{location}",
+                             .access = {Need::kView, Object::kProject},
                              .operation_id = "mlGetLocation",
                              .summary = "One location.",
                              .response_schema = "MlMessage"},

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "src/api/app.h"
+#include "src/api/caller.h"
 #include "src/api/xprof_answers.h"
 #include "src/api/xprof_runs.h"
 
@@ -26,7 +27,9 @@ Response Runs(const Context& context, const Request& request) {
     return page;
   }
   std::vector<std::string> runs;
-  for (XprofRun& run : XprofRuns(*context->engine, request)) runs.push_back(std::move(run.run));
+  for (XprofRun& run : XprofRuns(*context->engine, request)) {
+    if (MayList(request, run.entry)) runs.push_back(std::move(run.run));
+  }
   std::sort(runs.begin(), runs.end(), std::greater<>());
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
   Response list = XprofAnswer(PythonJsonStrings(runs), "application/json");
@@ -82,6 +85,7 @@ std::vector<QueryParam> RunQueries() {
 void AddXprofRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back(
       {.pattern = "/runs",
+       .access = {Need::kSignedIn, Object::kNone},
        .operation_id = "xprofRuns",
        .tag = "xprof",
        .summary = "XProf: names of all runs, in reverse order; the console for who accepts text/html.",
@@ -89,6 +93,7 @@ void AddXprofRoutes(const Context& context, std::vector<Route>* routes) {
        .response_schema = "XprofStrings",
        .handler = [context](const Request& r) -> Result<Response> { return Runs(context, r); }});
   routes->push_back({.pattern = "/run_tools",
+                     .access = {Need::kView, Object::kXprofRun},
                      .operation_id = "xprofRunTools",
                      .tag = "xprof",
                      .summary = "XProf: tools of a run whose pages are served here.",
@@ -101,6 +106,7 @@ void AddXprofRoutes(const Context& context, std::vector<Route>* routes) {
   host_queries.push_back({.name = "tag", .description = "Name of the tool."});
   routes->push_back(
       {.pattern = "/hosts",
+       .access = {Need::kView, Object::kXprofRun},
        .operation_id = "xprofHosts",
        .tag = "xprof",
        .summary = "XProf: hosts of a run, as a tool offers them.",
@@ -108,6 +114,7 @@ void AddXprofRoutes(const Context& context, std::vector<Route>* routes) {
        .response_schema = "XprofHosts",
        .handler = [context](const Request& r) -> Result<Response> { return Hosts(context, r); }});
   routes->push_back({.pattern = "/config",
+                     .access = {Need::kAnyone, Object::kNone},
                      .operation_id = "xprofConfig",
                      .tag = "xprof",
                      .summary = "XProf: settings of its pages.",
@@ -119,6 +126,7 @@ void AddXprofRoutes(const Context& context, std::vector<Route>* routes) {
                            "application/json");
                      }});
   routes->push_back({.pattern = "/version",
+                     .access = {Need::kAnyone, Object::kNone},
                      .operation_id = "xprofVersion",
                      .tag = "xprof",
                      .summary = "XProf: the release whose answers these routes follow.",
@@ -127,6 +135,7 @@ void AddXprofRoutes(const Context& context, std::vector<Route>* routes) {
                        return XprofAnswer(std::string(kXprofVersion), "text/plain");
                      }});
   routes->push_back({.pattern = "/module_list",
+                     .access = {Need::kView, Object::kXprofRun},
                      .operation_id = "xprofModuleList",
                      .tag = "xprof",
                      .summary = "XProf: names of the run's HLO modules, comma separated.",

@@ -305,12 +305,14 @@ const ToolDescriptor* FindToolIn(const AppContext& context, std::string_view nam
 
 void AddXprofDataRoutes(const Context& context, std::vector<Route>* routes) {
   routes->push_back({.pattern = "/data",
+                     .access = {Need::kView, Object::kXprofRun},
                      .operation_id = "xprofData",
                      .tag = "xprof",
                      .summary = "XProf: what a tool answers; its options are parameters too.",
                      .query = DataQueries(),
                      .handler = [context](const Request& r) { return Data(context, r); }});
   routes->push_back({.pattern = "/data_csv",
+                     .access = {Need::kView, Object::kXprofRun},
                      .operation_id = "xprofDataCsv",
                      .tag = "xprof",
                      .summary = "XProf: the first table of a tool's answer as CSV.",

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "src/api/app.h"
+#include "src/api/caller.h"
 #include "src/api/guard.h"
 #include "src/api/xprof_answers.h"
 #include "src/api/xprof_runs.h"
@@ -92,12 +93,13 @@ Result<Response> GenerateCache(const Context& context, const Request& request) {
     chosen.push_back(FindToolIn(*context, name));
   }
   if (chosen.empty()) return Text(400, "None of the tools can be used for this session");
-  STROBE_ASSIGN_OR_RETURN(
-      const std::string id,
-      context->operations->Start("generate_cache", kGenerateLimitMs, {},
-                                 [context, session = *opened, chosen](auto& handle) {
-                                   return FillCache(context, session, chosen, handle);
-                                 }));
+  STROBE_ASSIGN_OR_RETURN(const std::string id,
+                          context->operations->Start(
+                              "generate_cache", kGenerateLimitMs, {},
+                              [context, session = *opened, chosen](auto& handle) {
+                                return FillCache(context, session, chosen, handle);
+                              },
+                              std::string(context->projects->OfPath(runs.front().entry.path))));
   Response response = XprofAnswer(
       R"({"message": "Cache generation started", "status": "ACCEPTED"})", "application/json", 202);
   response.headers.emplace_back("Location", "/api/v1/operations/" + id);
@@ -159,6 +161,8 @@ Result<Response> CaptureProfile(const Context& context, const Request& request) 
   if (!parsed.ok()) {
     return CaptureFailed(StatusCodeName(parsed.status().code()), parsed.status().message());
   }
+  STROBE_RETURN_IF_ERROR(
+      CheckRight(request, context->projects->OfPath(parsed->root), Right::kCapture));
   LogInfo("capture.started",
           {{"targets", parsed->targets.size()}, {"duration_ms", parsed->duration_ms}});
   const Result<capture::CaptureResult> result =
@@ -185,6 +189,7 @@ void AddXprofWorkRoutes(const Context& context, std::vector<Route>* routes) {
       {.name = "tools", .description = "Tools, comma separated."}};
   routes->push_back({.method = Method::kPost,
                      .pattern = "/generate_cache",
+                     .access = {Need::kView, Object::kXprofRun, Audit::kAlways},
                      .operation_id = "xprofGenerateCache",
                      .tag = "xprof",
                      .summary = "XProf: compute answers of tools ahead of time.",
@@ -192,6 +197,7 @@ void AddXprofWorkRoutes(const Context& context, std::vector<Route>* routes) {
                      .success_status = 202,
                      .handler = [context](const Request& r) { return GenerateCache(context, r); }});
   routes->push_back({.pattern = "/generate_cache",
+                     .access = kPublicAccess,
                      .operation_id = "xprofGenerateCacheGet",
                      .tag = "xprof",
                      .summary = "XProf: refused, the address takes POST only.",
@@ -202,6 +208,7 @@ void AddXprofWorkRoutes(const Context& context, std::vector<Route>* routes) {
                      }});
   routes->push_back(
       {.pattern = "/capture_profile",
+       .access = {Need::kCapture, Object::kInBody, Audit::kAlways},
        .operation_id = "xprofCaptureProfile",
        .tag = "xprof",
        .summary = "XProf: record a profile and wait for it.",
@@ -210,7 +217,6 @@ void AddXprofWorkRoutes(const Context& context, std::vector<Route>* routes) {
                  {.name = "host_tracer_level", .description = "0 to 3."},
                  {.name = "device_tracer_level", .description = "0 or 1."},
                  {.name = "python_tracer_level", .description = "0 or 1."}},
-       .auth = AuthClass::kCapture,
        .handler = [context](const Request& r) { return CaptureProfile(context, r); }});
 }
 

@@ -14,6 +14,7 @@ std::string_view SchemasJson() {
   "ErrorAnswer": {"type": "object", "properties": {"error": {"$ref": "#/components/schemas/Error"}},
     "required": ["error"]},
   "MlMessage": {"type": "object"},
+  "AccessObject": {"type": "object"},
   "MlOperation": {"type": "object", "properties": {"name": {"type": "string"},
     "metadata": {"type": "object"}, "done": {"type": "boolean"}, "error": {"type": "object"},
     "response": {"type": "object"}}, "required": ["name", "metadata", "done"]},

@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <future>
@@ -37,6 +38,7 @@ class ServerImpl final : public Server {
 
   Status Listen() {
     const ServerOptions& options = shared_->options;
+    STROBE_RETURN_IF_ERROR(shared_->LoadTls());
     const std::string text = options.address == "localhost" ? "127.0.0.1" : options.address;
     ErrorCode error;
     const auto address = asio::ip::make_address(text, error);
@@ -67,6 +69,7 @@ class ServerImpl final : public Server {
 
   uint16_t port() const override { return port_; }
   bool draining() const override { return shared_->draining.load(); }
+  Status ReloadTls() override { return shared_->LoadTls(); }
 
   void Shutdown() override {
     const std::lock_guard lock(shutdown_mutex_);
@@ -201,6 +204,50 @@ bool ServerShared::WaitUntilEmpty(int64_t timeout_ms) {
   std::unique_lock lock(mutex);
   return changed.wait_for(lock, std::chrono::milliseconds(timeout_ms),
                           [this] { return connections.empty(); });
+}
+
+std::shared_ptr<asio::ssl::context> ServerShared::Tls() {
+  const std::lock_guard lock(mutex);
+  return tls;
+}
+
+namespace {
+
+// Of what the client offers, the one protocol that is spoken here.
+int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* out_size,
+                   const unsigned char* offered, unsigned int offered_size, void*) {
+  static constexpr unsigned char kHttp11[] = "\x08http/1.1";
+  unsigned char* chosen = nullptr;
+  const int found =
+      SSL_select_next_proto(&chosen, out_size, kHttp11, sizeof(kHttp11) - 1, offered, offered_size);
+  *out = chosen;
+  return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+}  // namespace
+
+Status ServerShared::LoadTls() {
+  if (options.tls_certificate.empty() && options.tls_key.empty()) return OkStatus();
+  auto fresh = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+  ErrorCode error;
+  SSL_CTX_set_min_proto_version(fresh->native_handle(), TLS1_2_VERSION);
+  SSL_CTX_set_options(fresh->native_handle(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
+                                                  SSL_OP_CIPHER_SERVER_PREFERENCE);
+  SSL_CTX_set_alpn_select_cb(fresh->native_handle(), ChooseProtocol, nullptr);
+  // Forward secrecy only.
+  bool good = SSL_CTX_set_cipher_list(fresh->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;
+  fresh->use_certificate_chain_file(options.tls_certificate, error);
+  if (!error) fresh->use_private_key_file(options.tls_key, asio::ssl::context::pem, error);
+  good = good && !error && SSL_CTX_check_private_key(fresh->native_handle()) == 1;
+  if (!good) {
+    return InvalidArgumentError("TLS_FILES", "Certificate and key cannot be used: " +
+                                                 (error ? error.message() : "they differ") + ".")
+        .Where(options.tls_certificate + ", " + options.tls_key)
+        .Hint("Expected PEM files: the certificate with its chain, and its private key.");
+  }
+  const std::lock_guard lock(mutex);
+  tls = std::move(fresh);
+  return OkStatus();
 }
 
 std::vector<std::shared_ptr<Connection>> ServerShared::Snapshot() {

@@ -20,6 +20,7 @@
 #include "src/api/metrics.h"
 #include "src/api/request.h"
 #include "src/api/router.h"
+#include "src/api/trusted_proxies.h"
 #include "src/base/clock.h"
 #include "src/base/ids.h"
 #include "src/base/status.h"
@@ -44,6 +45,9 @@ struct ServerOptions {
   int64_t write_timeout_ms = 30'000;      // for each kWriteSliceBytes
   int64_t request_deadline_ms = 120'000;  // from the whole request to the answer
   int64_t drain_timeout_ms = 10'000;      // what runs may take this long at shutdown
+  // PEM files; both empty: plain HTTP.
+  std::string tls_certificate;
+  std::string tls_key;
 };
 
 inline constexpr size_t kWriteSliceBytes = 256 * 1024;
@@ -58,9 +62,10 @@ class Server {
     HttpMetrics& metrics;
     const Clock& clock;
     const IdMaker& ids;
+    const TrustedProxies* proxies = nullptr;  // null: none
   };
 
-  // Listening when it returns. Errors: LISTEN_ADDRESS_INVALID, LISTEN_FAILED.
+  // Listening when it returns. Errors: LISTEN_ADDRESS_INVALID, LISTEN_FAILED, TLS_FILES.
   static Result<std::unique_ptr<Server>> Start(ServerOptions options, Parts parts);
   virtual ~Server() = default;  // shuts down
 
@@ -68,6 +73,9 @@ class Server {
   // Blocks until everything has ended; safe to call twice and from any thread but the server's own.
   virtual void Shutdown() = 0;
   virtual bool draining() const = 0;
+  // Reads certificate and key again, for new connections; when they are no good the old ones stay.
+  // Errors: TLS_FILES.
+  virtual Status ReloadTls() = 0;
 };
 
 // The head and body of one request out of bytes, as the server reads it: for the fuzzer and tests.

@@ -49,7 +49,7 @@ class ServerTest : public testing::Test {
     std::vector<Route> routes;
     const auto add = [&](Method method, std::string pattern,
                          std::function<Result<Response>(const Request&)> handler) {
-      Route route;
+      Route route{.access = kPublicAccess};
       route.method = method;
       route.pattern = std::move(pattern);
       route.handler = std::move(handler);

@@ -76,7 +76,6 @@ Response GoogleErrorResponse(const Status& error, int http_status) {
 
 Route MlRoute(Route route, std::function<Result<Response>(const Request&)> handler) {
   route.tag = "ml-diagnostics";
-  if (route.method != Method::kGet) route.auth = AuthClass::kWrite;
   route.handler = [handler = std::move(handler)](const Request& request) -> Result<Response> {
     Result<Response> result = handler(request);
     if (result.ok()) return result;

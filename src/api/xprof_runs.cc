@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "src/api/caller.h"
+
 namespace strobe::api {
 namespace {
 
@@ -101,6 +103,7 @@ std::vector<XprofRun> XprofRuns(engine::Engine& engine, const Request& request) 
   std::vector<XprofRun> runs;
   if (session_path.empty() && run_path.empty()) {
     for (engine::SessionSummary& summary : engine.Sessions()) {
+      if (!MaySee(request, summary.entry)) continue;
       std::string run = summary.entry.xprof_run();
       runs.push_back({std::move(run), std::move(summary.entry)});
     }
@@ -110,12 +113,15 @@ std::vector<XprofRun> XprofRuns(engine::Engine& engine, const Request& request) 
   const std::string directory = InsideRoots(engine, one ? session_path : run_path);
   if (directory.empty()) return runs;
   runs = SessionsAt(engine, directory, /*inside=*/!one);
-  return runs.empty() ? LooseRunsAt(engine, directory, /*inside=*/!one) : runs;
+  if (runs.empty()) runs = LooseRunsAt(engine, directory, /*inside=*/!one);
+  std::erase_if(runs, [&request](const XprofRun& run) { return !MaySee(request, run.entry); });
+  return runs;
 }
 
 std::optional<xplane::SessionEntry> FindXprofRun(engine::Engine& engine, const Request& request,
                                                  std::string_view run) {
-  if (request.Query("session_path").value_or("").empty() &&
+  // Among what the caller may see: another project's run of the same name must not hide it.
+  if (request.caller == nullptr && request.Query("session_path").value_or("").empty() &&
       request.Query("run_path").value_or("").empty()) {
     Result<xplane::SessionEntry> entry = engine.FindByXprofRun(std::string(run));
     return entry.ok() ? std::optional(std::move(entry).value()) : std::nullopt;

@@ -94,6 +94,9 @@ Result<CaptureResult> Capture(const CaptureRequest& request, const CaptureContex
                               const std::function<void(const CaptureProgress&)>& on_progress) {
   STROBE_RETURN_IF_ERROR(CheckCaptureRequest(request));
   STROBE_ASSIGN_OR_RETURN(std::vector<Target> targets, ParseTargets(request.targets));
+  if (context.admit) {
+    for (Target& target : targets) STROBE_RETURN_IF_ERROR(context.admit(target));
+  }
   STROBE_ASSIGN_OR_RETURN(
       SessionWriter writer,
       SessionWriter::Prepare(request.root, request.run, request.session, context.ids));

@@ -24,6 +24,7 @@
 #include "src/base/clock.h"
 #include "src/base/ids.h"
 #include "src/base/status.h"
+#include "src/capture/target.h"
 
 namespace strobe::capture {
 
@@ -83,6 +84,8 @@ struct CaptureResult {
 struct CaptureContext {
   const Clock& clock;
   const IdMaker& ids;
+  // Says no, or sets grpc_address to the one address that may be connected to; empty: as given.
+  std::function<Status(Target&)> admit = {};
 };
 
 // Everything that can be said about a request without touching network or disk. Errors:

@@ -42,13 +42,29 @@ T RecordOf(const Table<T>& table, const std::vector<SqlValue>& row) {
 }
 
 std::vector<SqlValue> KeyValues(const Key& key, size_t key_columns) {
-  if (key_columns == 3) return {key.project, key.location, key.id};
-  return {key.project, key.location, key.run, key.id};
+  switch (key_columns) {
+    case 1:
+      return {key.id};
+    case 2:
+      return {key.project, key.id};
+    case 3:
+      return {key.project, key.location, key.id};
+    default:
+      return {key.project, key.location, key.run, key.id};
+  }
 }
 
 std::string_view KeyCondition(size_t key_columns) {
-  return key_columns == 3 ? "project = ? AND location = ? AND id = ?"
-                          : "project = ? AND location = ? AND run = ? AND id = ?";
+  switch (key_columns) {
+    case 1:
+      return "id = ?";
+    case 2:
+      return "project = ? AND id = ?";
+    case 3:
+      return "project = ? AND location = ? AND id = ?";
+    default:
+      return "project = ? AND location = ? AND run = ? AND id = ?";
+  }
 }
 
 // "profiler target" -> "PROFILER_TARGET_NOT_FOUND"
@@ -84,9 +100,15 @@ Status CheckText(const Table<T>& table, const T& record) {
 template <typename T>
 Result<std::string> ListCondition(const Table<T>& table, const ListQuery& query, SqlDialect dialect,
                                   std::vector<SqlValue>* values) {
-  std::string sql = "project = ?";
-  values->emplace_back(query.parent.project);
-  if (query.parent.location != "-") {
+  std::string sql;
+  // Records of the whole server have no parent; those of a project alone may be asked of all.
+  if (table.key_columns == 1 || (table.key_columns == 2 && query.parent.project == "-")) {
+    sql = "1 = 1";
+  } else {
+    sql = "project = ?";
+    values->emplace_back(query.parent.project);
+  }
+  if (table.key_columns > 2 && query.parent.location != "-") {
     sql += " AND location = ?";
     values->emplace_back(query.parent.location);
   }
@@ -117,7 +139,8 @@ Result<std::vector<SortColumn>> SortColumns(const Table<T>& table, const ListQue
   for (const OrderKey& key : keys) add(key.field->column, key.descending);
   if (keys.empty()) add("create_unix_ns", /*descending=*/true);
   add("id", false);
-  if (query.parent.location == "-") add("location", false);
+  if (table.key_columns == 2 && query.parent.project == "-") add("project", false);
+  if (table.key_columns > 2 && query.parent.location == "-") add("location", false);
   if (table.key_columns == 4 && query.parent.run == "-") add("run", false);
   return columns;
 }
@@ -307,6 +330,18 @@ STROBE_CATALOG_LIST(ProfilerSession);
 STROBE_CATALOG_LIST(MonitoredEvent);
 STROBE_CATALOG_LIST(Operation);
 STROBE_CATALOG_TABLE(AnsweredRequest);
+STROBE_CATALOG_LIST(User);
+STROBE_CATALOG_LIST(Group);
+STROBE_CATALOG_LIST(RoleBinding);
+STROBE_CATALOG_LIST(ServiceAccount);
+STROBE_CATALOG_LIST(ApiToken);
+STROBE_CATALOG_LIST(ShareLink);
+STROBE_CATALOG_LIST(AuditRecord);
+STROBE_CATALOG_TABLE(GroupMember);
+STROBE_CATALOG_TABLE(ServiceKey);
+STROBE_CATALOG_TABLE(SignInSession);
+STROBE_CATALOG_TABLE(SignInAttempt);
+STROBE_CATALOG_TABLE(AccessSetting);
 template Result<int64_t> Transaction::DeleteChildren<ProfilerTarget>(const Key&);
 template Result<int64_t> Transaction::DeleteChildren<ProfilerSession>(const Key&);
 template Result<int64_t> Transaction::DeleteChildren<MonitoredEvent>(const Key&);

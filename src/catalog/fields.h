@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "src/catalog/access_records.h"
 #include "src/catalog/resource.h"
 
 namespace strobe::catalog {
@@ -33,6 +34,21 @@ template <>
 std::span<const Field> FieldsOf<MonitoredEvent>();
 template <>
 std::span<const Field> FieldsOf<Operation>();
+// access_fields.cc
+template <>
+std::span<const Field> FieldsOf<User>();
+template <>
+std::span<const Field> FieldsOf<Group>();
+template <>
+std::span<const Field> FieldsOf<RoleBinding>();
+template <>
+std::span<const Field> FieldsOf<ServiceAccount>();
+template <>
+std::span<const Field> FieldsOf<ApiToken>();
+template <>
+std::span<const Field> FieldsOf<ShareLink>();
+template <>
+std::span<const Field> FieldsOf<AuditRecord>();
 
 // Null: no such field.
 const Field* FindField(std::span<const Field> fields, std::string_view name);

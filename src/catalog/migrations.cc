@@ -30,8 +30,9 @@ std::span<const Migration> AllMigrations() {
   static const std::vector<Migration> migrations = {
       {.number = 1,
        .name = "runs, targets, sessions, events, operations",
-       .statements = {
-           R"sql(CREATE TABLE runs (
+       .statements =
+           {
+               R"sql(CREATE TABLE runs (
   project {text},
   location {text},
   id {text},
@@ -53,7 +54,7 @@ std::span<const Migration> AllMigrations() {
   scan_error {text},
   body {text},
   PRIMARY KEY (project, location, id)))sql",
-           R"sql(CREATE TABLE profiler_targets (
+               R"sql(CREATE TABLE profiler_targets (
   project {text},
   location {text},
   run {text},
@@ -65,7 +66,7 @@ std::span<const Migration> AllMigrations() {
   is_master {big},
   automatic {big},
   PRIMARY KEY (project, location, run, id)))sql",
-           R"sql(CREATE TABLE profiler_sessions (
+               R"sql(CREATE TABLE profiler_sessions (
   project {text},
   location {text},
   run {text},
@@ -87,7 +88,7 @@ std::span<const Migration> AllMigrations() {
   found_modified_unix_ns {big},
   body {text},
   PRIMARY KEY (project, location, run, id)))sql",
-           R"sql(CREATE TABLE monitored_events (
+               R"sql(CREATE TABLE monitored_events (
   project {text},
   location {text},
   run {text},
@@ -102,7 +103,7 @@ std::span<const Migration> AllMigrations() {
   insight_found {big},
   body {text},
   PRIMARY KEY (project, location, run, id)))sql",
-           R"sql(CREATE TABLE operations (
+               R"sql(CREATE TABLE operations (
   project {text},
   location {text},
   id {text},
@@ -117,7 +118,7 @@ std::span<const Migration> AllMigrations() {
   error_message {text},
   response {text},
   PRIMARY KEY (project, location, id)))sql",
-           R"sql(CREATE TABLE answered_requests (
+               R"sql(CREATE TABLE answered_requests (
   project {text},
   location {text},
   id {text},
@@ -125,20 +126,25 @@ std::span<const Migration> AllMigrations() {
   fingerprint {text},
   operation {text},
   PRIMARY KEY (project, location, id)))sql",
-           "CREATE INDEX runs_by_time ON runs (project, location, create_unix_ns DESC, id)",
-           "CREATE INDEX runs_by_scan ON runs (scan_due_unix_ns) WHERE scan_due_unix_ns > 0",
-           "CREATE UNIQUE INDEX runs_by_logical_id ON runs (project, location, logical_id) WHERE "
-           "logical_id <> ''",
-           "CREATE INDEX runs_by_storage ON runs (storage_path)",
-           "CREATE INDEX sessions_by_time ON profiler_sessions (project, location, run, "
-           "create_unix_ns DESC, id)",
-           "CREATE INDEX events_by_time ON monitored_events (project, location, run, "
-           "create_unix_ns DESC, id)",
-           "CREATE INDEX operations_by_time ON operations (project, location, create_unix_ns DESC, "
-           "id)",
-           "CREATE INDEX operations_by_target ON operations (project, location, run)",
-           "CREATE INDEX operations_by_end ON operations (end_unix_ns) WHERE done = 1",
-           "CREATE INDEX requests_by_time ON answered_requests (create_unix_ns)"}}};
+               "CREATE INDEX runs_by_time ON runs (project, location, create_unix_ns DESC, id)",
+               "CREATE INDEX runs_by_scan ON runs (scan_due_unix_ns) WHERE scan_due_unix_ns > 0",
+               "CREATE UNIQUE INDEX runs_by_logical_id ON runs (project, location, logical_id) "
+               "WHERE "
+               "logical_id <> ''",
+               "CREATE INDEX runs_by_storage ON runs (storage_path)",
+               "CREATE INDEX sessions_by_time ON profiler_sessions (project, location, run, "
+               "create_unix_ns DESC, id)",
+               "CREATE INDEX events_by_time ON monitored_events (project, location, run, "
+               "create_unix_ns DESC, id)",
+               "CREATE INDEX operations_by_time ON operations (project, location, create_unix_ns "
+               "DESC, "
+               "id)",
+               "CREATE INDEX operations_by_target ON operations (project, location, run)",
+               "CREATE INDEX operations_by_end ON operations (end_unix_ns) WHERE done = 1",
+               "CREATE INDEX requests_by_time ON answered_requests (create_unix_ns)"}},
+      {.number = 2,
+       .name = "users, roles, tokens, links, audit",
+       .statements = AccessStatements()}};
   return migrations;
 }
 

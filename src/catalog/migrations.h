@@ -23,6 +23,8 @@ struct Migration {
 };
 
 std::span<const Migration> AllMigrations();
+// Tables of users, roles, tokens, links and the audit chain.
+std::vector<std::string_view> AccessStatements();
 Status Migrate(SqlDatabase& database, const Clock& clock,
                std::span<const Migration> migrations = AllMigrations());
 

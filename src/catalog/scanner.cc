@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "src/base/hash.h"
 #include "src/base/json_writer.h"
 #include "src/base/log.h"
+#include "src/catalog/access_rules.h"
 #include "src/catalog/rules.h"
 
 namespace strobe::catalog {
@@ -133,10 +135,28 @@ void Scanner::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void Scanner::ForgetOld() {
+  int64_t gone = 0;
+  const Status done = catalog_.Write([&gone](Transaction& transaction) -> Status {
+    STROBE_ASSIGN_OR_RETURN(gone, Prune(transaction));
+    STROBE_ASSIGN_OR_RETURN(const int64_t of_access, PruneAccess(transaction));
+    gone += of_access;
+    return OkStatus();
+  });
+  if (!done.ok()) LogWarning("catalog.not_pruned", {{"reason", done.ToString()}});
+  if (done.ok() && gone > 0) LogInfo("catalog.pruned", {{"records", gone}});
+}
+
 void Scanner::Loop() {
   std::unique_lock lock(mutex_);
+  std::optional<int64_t> forgot_ns;
   while (!wake_.wait_for(lock, kTick, [this] { return stopping_; })) {
     lock.unlock();
+    const int64_t now_ns = clock_.MonotonicNanos();
+    if (!forgot_ns || now_ns - *forgot_ns > kForgetIntervalNs) {
+      forgot_ns = now_ns;
+      ForgetOld();
+    }
     const Result<size_t> scanned = ScanDue(kMaxRunsPerTick);
     if (!scanned.ok()) LogWarning("scan.failed", {{"reason", scanned.status().ToString()}});
     lock.lock();
@@ -182,7 +202,7 @@ Status Scanner::ScanRun(const Key& key) {
         .Where(run.id)
         .Hint("Set artifacts.gcsPath.");
   }
-  Result<std::vector<FoundSession>> found = list_found_(run.storage_path);
+  Result<std::vector<FoundSession>> found = list_found_(run);
   if (!found.ok()) {
     const Status noted = catalog_.Write([&](Transaction& transaction) -> Status {
       STROBE_ASSIGN_OR_RETURN(Run current, transaction.Get<Run>(key));

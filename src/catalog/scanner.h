@@ -31,6 +31,8 @@ namespace strobe::catalog {
 inline constexpr int64_t kFirstIntervalNs = 5'000'000'000;
 inline constexpr int64_t kActiveIntervalNs = 30'000'000'000;
 inline constexpr int64_t kEndedIntervalNs = 3600'000'000'000;
+// How often what has long ended (operations, request ids, tokens, sign-ins) is forgotten.
+inline constexpr int64_t kForgetIntervalNs = 3600'000'000'000;
 // As many as the walk of a directory gives at most.
 inline constexpr size_t kMaxFoundPerRun = 100'000;
 
@@ -44,8 +46,9 @@ struct FoundSession {
   std::string completeness;
 };
 
-// All sessions below a storage path. Errors are shown with the run.
-using ListFound = std::function<Result<std::vector<FoundSession>>(const std::string& storage_path)>;
+// All sessions below the run's storage path that its project may see. Errors are shown with the
+// run.
+using ListFound = std::function<Result<std::vector<FoundSession>>(const Run& run)>;
 
 class Scanner {
  public:
@@ -62,6 +65,7 @@ class Scanner {
 
  private:
   void Loop();
+  void ForgetOld();
   Status Apply(const Key& key, std::vector<FoundSession> found);
 
   Catalog& catalog_;

@@ -76,7 +76,7 @@ class ScannerTest : public testing::Test {
   std::vector<FoundSession> found_;
   Status error_;
   Scanner scanner_{*catalog_,
-                   [this](const std::string&) -> Result<std::vector<FoundSession>> {
+                   [this](const catalog::Run&) -> Result<std::vector<FoundSession>> {
                      if (!error_.ok()) return error_;
                      return found_;
                    },

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "src/catalog/access_records.h"
 #include "src/catalog/resource.h"
 
 namespace strobe::catalog {
@@ -42,5 +43,31 @@ template <>
 const Table<Operation>& TableOf<Operation>();
 template <>
 const Table<AnsweredRequest>& TableOf<AnsweredRequest>();
+
+// access_tables.cc
+template <>
+const Table<User>& TableOf<User>();
+template <>
+const Table<Group>& TableOf<Group>();
+template <>
+const Table<GroupMember>& TableOf<GroupMember>();
+template <>
+const Table<RoleBinding>& TableOf<RoleBinding>();
+template <>
+const Table<ServiceAccount>& TableOf<ServiceAccount>();
+template <>
+const Table<ServiceKey>& TableOf<ServiceKey>();
+template <>
+const Table<ApiToken>& TableOf<ApiToken>();
+template <>
+const Table<SignInSession>& TableOf<SignInSession>();
+template <>
+const Table<SignInAttempt>& TableOf<SignInAttempt>();
+template <>
+const Table<ShareLink>& TableOf<ShareLink>();
+template <>
+const Table<AccessSetting>& TableOf<AccessSetting>();
+template <>
+const Table<AuditRecord>& TableOf<AuditRecord>();
 
 }  // namespace strobe::catalog

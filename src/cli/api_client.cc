@@ -138,14 +138,16 @@ Result<int> Connect(const ServerAddress& server) {
   return Unreachable(server, std::generic_category().message(last_error));
 }
 
-Result<std::string> Exchange(const ServerAddress& server, const std::string& method,
-                             const std::string& target, const std::string& body) {
+Result<std::string> Exchange(const ServerAddress& server, const std::string& token,
+                             const std::string& method, const std::string& target,
+                             const std::string& body) {
   STROBE_ASSIGN_OR_RETURN(const int descriptor, Connect(server));
   const Socket socket(descriptor);
   const bool v6 = server.host.find(':') != std::string::npos;
   const std::string request =
       method + " " + target + " HTTP/1.1\r\nHost: " + (v6 ? "[" + server.host + "]" : server.host) +
       ":" + server.port + "\r\nConnection: close\r\nAccept-Encoding: identity\r\n" +
+      (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") +
       (body.empty() ? ""
                     : "Content-Type: application/json\r\nContent-Length: " +
                           std::to_string(body.size()) + "\r\n") +
@@ -171,12 +173,14 @@ Result<std::string> Exchange(const ServerAddress& server, const std::string& met
 
 class RemoteClient final : public ApiClient {
  public:
-  explicit RemoteClient(ServerAddress server) : server_(std::move(server)) {}
+  RemoteClient(ServerAddress server, std::string token)
+      : server_(std::move(server)), token_(std::move(token)) {}
 
   Result<ApiReply> Get(const std::string& target) override { return Send("GET", target, ""); }
   Result<ApiReply> Send(const std::string& method, const std::string& target,
                         const std::string& body) override {
-    STROBE_ASSIGN_OR_RETURN(const std::string bytes, Exchange(server_, method, target, body));
+    STROBE_ASSIGN_OR_RETURN(const std::string bytes,
+                            Exchange(server_, token_, method, target, body));
     STROBE_ASSIGN_OR_RETURN(HttpAnswer answer, ParseHttpAnswer(bytes));
     if (answer.status >= 400) return ErrorOf(answer.status, answer.body);
     return ApiReply{std::move(answer.content_type), std::move(answer.body)};
@@ -232,6 +236,7 @@ class RemoteClient final : public ApiClient {
   }
 
   const ServerAddress server_;
+  const std::string token_;
 };
 
 std::optional<std::string> Dechunk(std::string_view bytes) {
@@ -267,6 +272,8 @@ Result<HttpAnswer> Unpack(HttpAnswer packed) {
 }
 
 }  // namespace
+
+Status ErrorOfAnswer(int status, std::string_view body) { return ErrorOf(status, body); }
 
 bool IsServerAddress(std::string_view place) {
   return place.starts_with(kScheme) || place.starts_with("https://");
@@ -378,7 +385,15 @@ Result<std::unique_ptr<ApiClient>> OpenApiClient(const std::string& place,
     return std::unique_ptr<ApiClient>(std::make_unique<LocalClient>(std::move(session)));
   }
   STROBE_ASSIGN_OR_RETURN(ServerAddress server, ParseServerAddress(place));
-  auto client = std::make_unique<RemoteClient>(std::move(server));
+  std::string token = options.token;
+  if (token.empty()) {
+    const char* const given = std::getenv("STROBE_TOKEN");
+    if (given != nullptr) token = given;
+  }
+  if (token.find_first_of("\r\n") != std::string::npos) {
+    return InvalidArgumentError("TOKEN_MALFORMED", "The token has a line break in it.");
+  }
+  auto client = std::make_unique<RemoteClient>(std::move(server), std::move(token));
   if (needs_session) STROBE_RETURN_IF_ERROR(client->FindSession());
   return std::unique_ptr<ApiClient>(std::move(client));
 }

@@ -52,6 +52,7 @@ class ApiClient {
 
 struct ApiClientOptions {
   std::vector<std::string> xla_dump_directories;  // of files only
+  std::string token;  // for a server with access control; empty: STROBE_TOKEN of the environment
 };
 
 bool IsServerAddress(std::string_view place);
@@ -59,6 +60,10 @@ bool IsServerAddress(std::string_view place);
 Result<std::unique_ptr<ApiClient>> OpenApiClient(const std::string& place,
                                                  const ApiClientOptions& options,
                                                  bool needs_session = true);
+
+// The catalogue's own addresses, without a server: whoever may open it may do everything. Each
+// change is written into its audit chain.
+Result<std::unique_ptr<ApiClient>> OpenCatalogClient(const std::string& place);
 
 // "a b" -> "a%20b", for one value of a query or one part of a path.
 std::string PercentEncode(std::string_view text);
@@ -71,6 +76,9 @@ struct HttpAnswer {
   std::string body;
 };
 Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes);
+
+// The error that an answer of 400 and more tells of.
+Status ErrorOfAnswer(int status, std::string_view body);
 
 struct ServerAddress {
   std::string host;

@@ -31,6 +31,18 @@ struct ServeOptions {
   std::vector<std::string> roots;
   std::string listen = "127.0.0.1:8080";
   bool insecure_no_auth = false;
+  bool access = false;                     // sign-in, roles, tokens: kept in the catalogue
+  std::string access_contact;              // whom to ask, shown to those who may not
+  std::vector<std::string> projects;       // NAME=DIR
+  std::vector<std::string> allow_targets;  // ranges and names that captures may go to
+  std::string tls_certificate;
+  std::string tls_key;
+  std::vector<std::string> trusted_proxies;
+  std::string oidc_issuer;
+  std::string oidc_client_id;
+  std::string oidc_client_secret_file;
+  std::string oidc_name = "your provider";
+  std::string public_url;  // under which browsers reach the server; for OIDC
   std::vector<std::string> allow_hosts;
   std::string cache_directory;  // empty: below the user's cache directory
   bool no_cache = false;

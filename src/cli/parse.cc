@@ -1,4 +1,4 @@
-// The command line: names of options, help, and which function runs. The only file that sees CLI11.
+// The command line: names of options, help, and which function runs. Only the parse*.cc see CLI11.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
@@ -9,6 +9,7 @@
 #include "src/cli/agent_command.h"
 #include "src/cli/agent_files.h"
 #include "src/cli/command.h"
+#include "src/cli/parse_access.h"
 #include "src/cli/resource_command.h"
 #include "src/cli/text.h"
 #include "src/tools/agent_tools.h"
@@ -44,7 +45,8 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
   command->add_option("--listen", options.listen, "ADDRESS:PORT; port 0 takes any free one")
       ->capture_default_str();
   command->add_flag("--insecure-no-auth", options.insecure_no_auth,
-                    "Allow addresses beyond loopback although there is no access control");
+                    "Allow addresses beyond loopback without access control");
+  AddServeAccess(*command, options);
   command->add_option("--allow-host", options.allow_hosts,
                       "Another name under which browsers may reach the server");
   command->add_option("--cache", options.cache_directory,
@@ -542,6 +544,8 @@ int RunStrobe(int argc, char** argv) {
   AddAgentFiles(app, agent_tool, agent_files, action);
   ResourceOptions resources;
   AddResources(app, resources, action);
+  AccessOptions access;
+  AddAccessCommands(app, access, action);
   AddSmall(app, action);
   AddHelp(app, help_topic, action);
   try {

@@ -7,12 +7,19 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "src/api/access_control.h"
 #include "src/api/app.h"
 #include "src/api/guard.h"
+#include "src/api/https_client.h"
+#include "src/api/oidc.h"
 #include "src/api/openapi.h"
 #include "src/api/server.h"
+#include "src/api/service_key.h"
+#include "src/api/sign_in.h"
+#include "src/base/address_policy.h"
 #include "src/base/log.h"
 #include "src/capture/upload.h"
 #include "src/catalog/catalog.h"
@@ -151,13 +158,22 @@ Result<std::unique_ptr<catalog::Catalog>> OpenCatalog(const ServeOptions& option
   if (place == kInMemory) {
     LogInfo("catalog.in_memory", {{"hint", "runs are forgotten at the end; see --catalog"}});
   }
+  if (place == kInMemory && options.access) {
+    return FailedPreconditionError("ACCESS_NEEDS_CATALOG",
+                                   "Users and tokens would be forgotten at the end.")
+        .Hint("Name a file or postgresql://... with --catalog.");
+  }
   return catalog::Catalog::Open({.place = place}, SystemClock(), SystemRandom());
 }
 
 // Profiles of runs are shown only below the server's roots: a run's storage path is set by whoever
 // may make runs, and must not become a way to read the rest of the disk.
+// With access control, of those only what belongs to the run's own project. `projects` is null
+// without.
 Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine,
-                                                          const std::string& storage_path) {
+                                                          const api::ProjectMap* projects,
+                                                          const catalog::Run& run) {
+  const std::string& storage_path = run.storage_path;
   const bool bucket = storage::IsBucketPlace(storage_path);
   if (!bucket && storage_path.find("://") != std::string::npos) {
     return UnimplementedError("STORAGE_NOT_SUPPORTED", "This storage is not looked into.")
@@ -182,6 +198,7 @@ Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine
   std::vector<catalog::FoundSession> found;
   for (const engine::SessionSummary& summary : engine.Sessions()) {
     if (!summary.entry.path.starts_with(real + "/") || summary.entry.files.empty()) continue;
+    if (projects != nullptr && projects->OfPath(summary.entry.path) != run.project) continue;
     catalog::FoundSession session;
     std::string base = storage_path;
     while (bucket && base.ends_with('/')) base.pop_back();
@@ -214,24 +231,130 @@ void RaiseDescriptorLimit() {
   }
 }
 
-std::string Announcement(const ListenAddress& listen, uint16_t port) {
+// Captures go where users say; who can be told apart from the machine's owner is held to the list.
+Result<std::function<Status(capture::Target&)>> MakeTargetGuard(const ServeOptions& options) {
+  if (!options.access && options.allow_targets.empty()) {
+    return std::function<Status(capture::Target&)>();
+  }
+  STROBE_ASSIGN_OR_RETURN(AddressPolicy policy, AddressPolicy::Make(options.allow_targets));
+  return std::function<Status(capture::Target&)>(
+      [policy = std::move(policy)](capture::Target& target) -> Status {
+        STROBE_ASSIGN_OR_RETURN(const std::string address, policy.Admit(target.host));
+        const bool v6 = address.find(':') != std::string::npos;
+        target.grpc_address = v6 ? fmt::format("ipv6:%5B{}%5D:{}", address, target.port)
+                                 : fmt::format("ipv4:{}:{}", address, target.port);
+        return OkStatus();
+      });
+}
+
+// Everything of access control that a server holds; empty without --access.
+struct AccessParts {
+  std::unique_ptr<api::AccessControl> control;
+  std::unique_ptr<api::SignIn> sign_in;
+  std::unique_ptr<api::OidcProvider> oidc;
+};
+
+Result<std::string> ReadSecret(const std::string& path) {
+  std::ifstream file(path);
+  std::string secret;
+  if (!std::getline(file, secret) || secret.empty()) {
+    return NotFoundError("SECRET_NOT_READ", "The file with the client's secret cannot be read.")
+        .Where(path);
+  }
+  return secret;
+}
+
+Result<std::unique_ptr<api::OidcProvider>> MakeOidc(const ServeOptions& options) {
+  if (options.oidc_issuer.empty()) return std::unique_ptr<api::OidcProvider>();
+  STROBE_RETURN_IF_ERROR(api::CheckFetchUrl(options.oidc_issuer));
+  api::OidcOptions oidc{.issuer = options.oidc_issuer,
+                        .client_id = options.oidc_client_id,
+                        .public_url = options.public_url};
+  while (oidc.public_url.ends_with('/')) oidc.public_url.pop_back();
+  if (oidc.client_id.empty() || oidc.public_url.empty()) {
+    return InvalidArgumentError("OIDC_OPTIONS", "A provider needs more to be said.")
+        .Hint("Add --oidc-client-id and --public-url, the address that browsers use.");
+  }
+  if (!options.oidc_client_secret_file.empty()) {
+    STROBE_ASSIGN_OR_RETURN(oidc.client_secret, ReadSecret(options.oidc_client_secret_file));
+  }
+  return std::make_unique<api::OidcProvider>(std::move(oidc), SystemClock());
+}
+
+Result<AccessParts> MakeAccess(const ServeOptions& options, catalog::Catalog& catalog,
+                               engine::Engine& engine, queue::OperationTable& operations,
+                               api::AppContext* context) {
+  AccessParts parts;
+  if (!options.access) return parts;
+  parts.control = std::make_unique<api::AccessControl>(
+      api::AccessControl::Parts{.catalog = &catalog,
+                                .engine = &engine,
+                                .operations = &operations,
+                                .projects = context->projects,
+                                .clock = &SystemClock(),
+                                .random = &SystemRandom()},
+      api::AccessControl::Options{.contact = options.access_contact});
+  STROBE_ASSIGN_OR_RETURN(parts.oidc, MakeOidc(options));
+  parts.control->set_verify_jwt(
+      [&catalog, oidc = parts.oidc.get()](std::string_view jwt) -> Result<std::string> {
+        Result<std::string> service = api::VerifyServiceJwt(catalog, SystemClock(), jwt);
+        if (service.ok() || oidc == nullptr || service.status().name() != "SERVICE_KEY_UNKNOWN") {
+          return service;
+        }
+        return api::SubjectOfIdToken(catalog, *oidc, jwt);
+      });
+  parts.sign_in = std::make_unique<api::SignIn>(*parts.control);
+  context->access = parts.control.get();
+  context->sign_in = parts.sign_in.get();
+  context->oidc = parts.oidc.get();
+  if (parts.oidc != nullptr) context->provider_name = options.oidc_name;
+  return parts;
+}
+
+Protection ProtectionOf(const ServeOptions& options) {
+  if (options.access) return Protection::kAccessControl;
+  return options.insecure_no_auth ? Protection::kInsecureByWish : Protection::kNone;
+}
+
+void WarnWithoutTls(const ServeOptions& options, const ListenAddress& listen) {
+  if (!options.access || !options.tls_certificate.empty() || !options.trusted_proxies.empty() ||
+      api::IsLoopbackHost(listen.host)) {
+    return;
+  }
+  LogWarning("access.without_tls",
+             {{"hint", "passwords and tokens go over the network as they are: --tls-cert"}});
+}
+
+// A new certificate is taken without a restart.
+int WaitForStop(const StopSignals& signals, api::Server& server) {
+  int signal = signals.Wait();
+  for (; signal == SIGHUP; signal = signals.Wait()) {
+    const Status reloaded = server.ReloadTls();
+    LogInfo("tls.reloaded", {{"status", reloaded.ToString()}});
+  }
+  return signal;
+}
+
+std::string Announcement(const ListenAddress& listen, uint16_t port, bool tls) {
   // A wildcard address is no address to open; the loopback one leads to the same server.
   std::string host = listen.host;
   if (host == "0.0.0.0") host = "127.0.0.1";
   if (host == "::") host = "::1";
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  return fmt::format("Strobe is at http://{}:{}/ (Ctrl-C stops it)\n", host, port);
+  return fmt::format("Strobe is at {}://{}:{}/ (Ctrl-C stops it)\n", tls ? "https" : "http", host,
+                     port);
 }
 
 }  // namespace
 
 Result<int> RunServe(const ServeOptions& options) {
-  // Before any thread starts, so that all of them inherit it.
-  StopSignals signals;
+  // Before any thread starts, so that all of them inherit it. Without a certificate to read again,
+  // a terminal that closes ends the server as ever.
+  StopSignals signals(options.tls_certificate.empty() ? 0 : SIGHUP);
   SetLogLevel(options.log_level);
   RaiseDescriptorLimit();
   STROBE_ASSIGN_OR_RETURN(const ListenAddress listen,
-                          ParseListen(options.listen, options.insecure_no_auth));
+                          ParseListen(options.listen, ProtectionOf(options)));
   const auto places = std::make_shared<storage::PlaceOpener>(storage::SystemCloudContext());
   STROBE_ASSIGN_OR_RETURN(engine::EngineOptions engine_options, MakeEngineOptions(options, places));
   STROBE_ASSIGN_OR_RETURN(const std::string upload_place,
@@ -264,15 +387,26 @@ Result<int> RunServe(const ServeOptions& options) {
   context->operations = operations.get();
   context->uploads = uploads.get();
   context->catalog = runs.get();
+  STROBE_ASSIGN_OR_RETURN(std::vector<api::ProjectMap::Folder> folders,
+                          ParseProjects(options.projects));
+  context->projects = std::make_shared<api::ProjectMap>(std::move(folders));
+  STROBE_ASSIGN_OR_RETURN(const AccessParts access,
+                          MakeAccess(options, *runs, *engine, *operations, context.get()));
+  const api::ProjectMap* const projects = options.access ? context->projects.get() : nullptr;
   catalog::Scanner scanner(
-      *runs, [&engine](const std::string& path) { return FindBelowRoots(*engine, path); },
+      *runs,
+      [&engine, projects](const catalog::Run& run) {
+        return FindBelowRoots(*engine, projects, run);
+      },
       SystemClock());
+  STROBE_ASSIGN_OR_RETURN(const std::function<Status(capture::Target&)> admit,
+                          MakeTargetGuard(options));
   context->scan_run = [&scanner](const catalog::Key& key) { return scanner.ScanRun(key); };
-  context->capture = [&ids, places](
+  context->capture = [&ids, admit, places](
                          const capture::CaptureRequest& request, const CancelToken& cancel,
                          const std::function<void(const capture::CaptureProgress&)>& progress) {
-    return CaptureIntoPlace(request, {.clock = SystemClock(), .ids = ids}, *places, cancel,
-                            progress);
+    return CaptureIntoPlace(request, {.clock = SystemClock(), .ids = ids, .admit = admit}, *places,
+                            cancel, progress);
   };
   context->clock = &SystemClock();
   context->console = &console;
@@ -281,22 +415,30 @@ Result<int> RunServe(const ServeOptions& options) {
   context->started_unix_ms = SystemClock().NowUnixMillis();
   std::atomic<bool> stopping{false};
   context->draining = [&stopping] { return stopping.load(); };
-  const api::Router router(api::MakeRoutes(context));
+  const api::Router router(api::MakeRoutes(context), access.control.get());
   api::HttpMetrics metrics(context->route_names.size());
   context->metrics = &metrics;
+  STROBE_ASSIGN_OR_RETURN(const api::TrustedProxies proxies,
+                          api::TrustedProxies::Make(options.trusted_proxies));
   const api::Guard guard(
       {.listen_address = listen.host, .extra_hosts = AllowedHosts(options.allow_hosts)});
   STROBE_ASSIGN_OR_RETURN(
       const std::unique_ptr<api::Server> server,
-      api::Server::Start({.address = listen.host, .port = listen.port}, {.router = router,
-                                                                         .guard = guard,
-                                                                         .metrics = metrics,
-                                                                         .clock = SystemClock(),
-                                                                         .ids = ids}));
+      api::Server::Start({.address = listen.host,
+                          .port = listen.port,
+                          .tls_certificate = options.tls_certificate,
+                          .tls_key = options.tls_key},
+                         {.router = router,
+                          .guard = guard,
+                          .metrics = metrics,
+                          .clock = SystemClock(),
+                          .ids = ids,
+                          .proxies = options.trusted_proxies.empty() ? nullptr : &proxies}));
+  WarnWithoutTls(options, listen);
   scanner.Start();
   if (console_directory.empty()) LogWarning("console.missing", {});
-  PrintOut(Announcement(listen, server->port()));
-  const int signal = signals.Wait();
+  PrintOut(Announcement(listen, server->port(), !options.tls_certificate.empty()));
+  const int signal = WaitForStop(signals, *server);
   LogInfo("server.stopping", {{"signal", signal}});
   stopping.store(true);
   signals.LetSecondOneKill();

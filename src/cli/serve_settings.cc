@@ -3,13 +3,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 
 #include "src/api/guard.h"
 #include "src/api/request.h"
+#include "src/catalog/rules.h"
 
 namespace strobe::cli {
 
-Result<ListenAddress> ParseListen(std::string_view text, bool insecure_no_auth) {
+Result<ListenAddress> ParseListen(std::string_view text, Protection protection) {
   const Status malformed =
       InvalidArgumentError("LISTEN_MALFORMED", "The address to listen on is not ADDRESS:PORT.")
           .Where(std::string(text.substr(0, 128)))
@@ -25,16 +27,35 @@ Result<ListenAddress> ParseListen(std::string_view text, bool insecure_no_auth) 
   const std::optional<uint32_t> port = api::ParseUint32(text.substr(colon + 1));
   if (!port || *port > 65535) return malformed;
   if (host != "localhost" && !api::IsIpLiteral(host)) return malformed;
-  if (!api::IsLoopbackHost(host) && !insecure_no_auth) {
+  if (!api::IsLoopbackHost(host) && protection == Protection::kNone) {
     return InvalidArgumentError("LISTEN_NOT_LOOPBACK",
                                 "Other machines could reach this address, and there is no "
                                 "access control: whoever reaches it sees every profile.")
         .Where(std::string(text))
         .Hint(
-            "Listen on 127.0.0.1 and forward the port (ssh -L), or say --insecure-no-auth on a "
-            "network that you trust.");
+            "Add --access (see strobe help access), listen on 127.0.0.1 and forward the port "
+            "(ssh -L), or say --insecure-no-auth on a network that you trust.");
   }
   return ListenAddress{std::string(host), static_cast<uint16_t>(*port)};
+}
+
+Result<std::vector<api::ProjectMap::Folder>> ParseProjects(const std::vector<std::string>& given) {
+  std::vector<api::ProjectMap::Folder> folders;
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    const Status malformed =
+        InvalidArgumentError("PROJECT_MALFORMED", "A project's folder is NAME=DIR.")
+            .Where(text.substr(0, 200))
+            .Hint("Write for example --project vision=/logs/vision, with a folder that is there.");
+    if (equals == std::string::npos) return malformed;
+    const std::string name = text.substr(0, equals);
+    if (!catalog::CheckId("project", name).ok()) return malformed;
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::canonical(text.substr(equals + 1), error);
+    if (error) return malformed;
+    folders.emplace_back(folder.string(), name);
+  }
+  return folders;
 }
 
 std::string DefaultCacheDirectory(const std::string& xdg_cache_home, const std::string& home) {

@@ -1,9 +1,10 @@
 // What `strobe serve` makes of its settings, apart from starting anything.
 //
-//   STROBE_ASSIGN_OR_RETURN(ListenAddress listen, ParseListen("127.0.0.1:8080", false));
+//   STROBE_ASSIGN_OR_RETURN(ListenAddress listen, ParseListen("127.0.0.1:8080",
+//   Protection::kNone));
 //
 // Errors: LISTEN_MALFORMED; LISTEN_NOT_LOOPBACK when the address is reachable from other machines
-// and nobody said --insecure-no-auth, because there is no access control yet.
+// and there is neither access control nor --insecure-no-auth.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/api/project_map.h"
 #include "src/base/status.h"
 
 namespace strobe::cli {
@@ -20,7 +22,11 @@ struct ListenAddress {
   uint16_t port = 0;
 };
 
-Result<ListenAddress> ParseListen(std::string_view text, bool insecure_no_auth);
+// Who may come in, as far as the address to listen on is concerned.
+enum class Protection : uint8_t { kNone, kAccessControl, kInsecureByWish };
+Result<ListenAddress> ParseListen(std::string_view text, Protection protection);
+// "vision=/logs/vision" of --project; the folder must be there. Errors: PROJECT_MALFORMED.
+Result<std::vector<api::ProjectMap::Folder>> ParseProjects(const std::vector<std::string>& given);
 // $XDG_CACHE_HOME/strobe, else $HOME/.cache/strobe, else "" (no cache).
 std::string DefaultCacheDirectory(const std::string& xdg_cache_home, const std::string& home);
 // Where runs are kept when nobody says: $XDG_STATE_HOME/strobe/catalog.db, else

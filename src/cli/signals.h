@@ -19,10 +19,12 @@ namespace strobe::cli {
 
 class StopSignals {
  public:
-  StopSignals() {
+  // `also` is one more that Wait returns, such as SIGHUP.
+  explicit StopSignals(int also = 0) {
     sigemptyset(&set_);
     sigaddset(&set_, SIGINT);
     sigaddset(&set_, SIGTERM);
+    if (also != 0) sigaddset(&set_, also);
     pthread_sigmask(SIG_BLOCK, &set_, &before_);
   }
   ~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -93,16 +93,17 @@ TEST(ExitCodeTest, FollowsTheKindOfError) {
 }
 
 TEST(ServeSettingsTest, RefusesWhatOtherMachinesReach) {
-  EXPECT_EQ(ParseListen("127.0.0.1:0", false)->port, 0);
-  EXPECT_EQ(ParseListen("[::1]:8080", false)->host, "::1");
-  EXPECT_EQ(ParseListen("localhost:1", false)->host, "localhost");
+  EXPECT_EQ(ParseListen("127.0.0.1:0", Protection::kNone)->port, 0);
+  EXPECT_EQ(ParseListen("[::1]:8080", Protection::kNone)->host, "::1");
+  EXPECT_EQ(ParseListen("localhost:1", Protection::kNone)->host, "localhost");
   for (const char* text : {"0.0.0.0:80", "[::]:80", "10.0.0.1:80"}) {
-    EXPECT_EQ(ParseListen(text, false).status().name(), "LISTEN_NOT_LOOPBACK") << text;
-    EXPECT_TRUE(ParseListen(text, true).ok()) << text;
+    EXPECT_EQ(ParseListen(text, Protection::kNone).status().name(), "LISTEN_NOT_LOOPBACK") << text;
+    EXPECT_TRUE(ParseListen(text, Protection::kInsecureByWish).ok()) << text;
   }
   for (const char* text :
        {"", "8080", ":80", "127.0.0.1", "127.0.0.1:65536", "127.0.0.1:-1", "::1:80", "name:80"}) {
-    EXPECT_EQ(ParseListen(text, true).status().name(), "LISTEN_MALFORMED") << text;
+    EXPECT_EQ(ParseListen(text, Protection::kInsecureByWish).status().name(), "LISTEN_MALFORMED")
+        << text;
   }
 }
 

@@ -42,7 +42,8 @@ class Table : public OperationTable {
 
   Result<std::string> Start(const std::string& kind, int64_t timeout_ms,
                             std::vector<OperationTarget> targets,
-                            std::function<Status(OperationHandle&)> work) override;
+                            std::function<Status(OperationHandle&)> work,
+                            std::string project) override;
   std::vector<OperationState> List() override;
   Result<OperationState> Get(const std::string& id) override;
   Result<OperationState> Cancel(const std::string& id) override;
@@ -109,7 +110,8 @@ Table::~Table() {
 
 Result<std::string> Table::Start(const std::string& kind, int64_t timeout_ms,
                                  std::vector<OperationTarget> targets,
-                                 std::function<Status(OperationHandle&)> work) {
+                                 std::function<Status(OperationHandle&)> work,
+                                 std::string project) {
   STROBE_CHECK(work != nullptr && timeout_ms > 0);
   for (std::thread& thread : TakeFinishedThreads()) thread.join();  // they have ended: no wait
   auto entry = std::make_shared<Entry>();
@@ -131,6 +133,7 @@ Result<std::string> Table::Start(const std::string& kind, int64_t timeout_ms,
     OperationState& state = entry->state;
     state.id = id;
     state.kind = kind;
+    state.project = std::move(project);
     state.created_unix_ms = state.updated_unix_ms = clock_.NowUnixMillis();
     state.deadline_unix_ms = state.created_unix_ms + timeout_ms;
     state.targets = std::move(targets);

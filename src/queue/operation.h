@@ -37,6 +37,7 @@ struct OperationTarget {
 struct OperationState {
   std::string id;
   std::string kind;
+  std::string project;  // whose it is; empty: of nobody
   bool done = false;
   bool cancelled = false;
   int64_t created_unix_ms = 0;
@@ -76,7 +77,8 @@ class OperationTable {
   // `work` returns OK (having set `result`) or the error the operation ends with.
   virtual Result<std::string> Start(const std::string& kind, int64_t timeout_ms,
                                     std::vector<OperationTarget> targets,
-                                    std::function<Status(OperationHandle&)> work) = 0;
+                                    std::function<Status(OperationHandle&)> work,
+                                    std::string project = "") = 0;
   virtual std::vector<OperationState> List() = 0;                 // newest first
   virtual Result<OperationState> Get(const std::string& id) = 0;  // OPERATION_UNKNOWN
   virtual Result<OperationState> Cancel(const std::string& id) = 0;

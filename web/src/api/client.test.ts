@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { api, ApiError, apiUrl, connectionLost, isAbort, onConnection, plainNumbers, poll, reportConnection } from './client';
+import { api, ApiError, apiUrl, connectionLost, isAbort, onConnection, plainNumbers, poll, reportConnection, signInUrl } from './client';
 
 function answer(body: unknown, init: ResponseInit = {}): Response {
   return new Response(body === null ? null : typeof body === 'string' ? body : JSON.stringify(body), init);
@@ -98,5 +98,22 @@ describe('captures', () => {
     expect(JSON.parse(fetch.mock.calls[0]![1]!.body as string)).toMatchObject({ targets: ['a:1'], duration_ms: 100 });
     await api.cancelOperation('op-1');
     expect(fetch.mock.calls[1]![0]).toBe('/api/v1/operations/op-1:cancel');
+  });
+});
+
+describe('signing in', () => {
+  it('comes back to the very address', () => {
+    expect(signInUrl({ pathname: '/s/a', search: '?t=1&u=2', hash: '#x' })).toBe('/sign-in?return=%2Fs%2Fa%3Ft%3D1%26u%3D2%23x');
+  });
+
+  it('sends the token of its page when the server asks for it, and from then on', async () => {
+    const asked = answer({ error: { name: 'CSRF_TOKEN_MISSING', message: 'No token.' } }, { status: 403 });
+    const fetch = stubFetch(asked, answer({ csrf_token: 'abc' }), answer({ id: 'op-1' }), answer({ id: 'op-1' }));
+    await api.cancelOperation('op-1');
+    expect(fetch.mock.calls.map((call) => call[0])).toEqual(['/api/v1/operations/op-1:cancel', '/api/v1/me', '/api/v1/operations/op-1:cancel']);
+    await api.cancelOperation('op-1');
+    for (const call of [fetch.mock.calls[2]!, fetch.mock.calls[3]!]) {
+      expect((call[1]!.headers as Record<string, string>)['X-Strobe-Csrf']).toBe('abc');
+    }
   });
 });

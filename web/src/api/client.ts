@@ -84,6 +84,28 @@ export function apiUrl(path: string): string {
   return href('/api/v1' + path);
 }
 
+// Where a server asks for it, whoever is not signed in goes to the sign-in page and comes back to this very address.
+export function signInUrl(from: { pathname: string; search: string; hash: string }): string {
+  return href('/sign-in?return=' + encodeURIComponent(from.pathname + from.search + from.hash));
+}
+
+let leaving = false;
+
+function goToSignIn(status: number): void {
+  if (status !== 401 || leaving) return;
+  leaving = true;
+  window.location.assign(signInUrl(window.location));
+}
+
+// The token that changes carry, so that a foreign page cannot make them in our name. Servers without a sign-in ask for
+// none, so it is fetched when one is asked for.
+let changeToken = '';
+
+async function fetchChangeToken(): Promise<void> {
+  const me = await getJson<{ csrf_token: string | null }>('/me');
+  changeToken = me.csrf_token ?? '';
+}
+
 // The ML Diagnostics API answers in Google's shape: a numeric code, a status word, and our name as a reason.
 interface ErrorAnswer extends Partial<Omit<ApiErrorBody, 'code'>> {
   code?: string | number;
@@ -92,6 +114,7 @@ interface ErrorAnswer extends Partial<Omit<ApiErrorBody, 'code'>> {
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
+  goToSignIn(response.status);
   const requestId = response.headers.get('x-request-id');
   try {
     const body = (await response.json()) as { error?: ErrorAnswer };
@@ -155,15 +178,28 @@ export async function getJson<T>(path: string, options: CallOptions = {}): Promi
   return readJson<T>(response);
 }
 
-async function postJson<T>(path: string, body: unknown, options: CallOptions = {}): Promise<T> {
-  const response = await request(path, {
-    method: 'POST',
-    signal: options.signal,
-    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return readJson<T>(response);
+// A request that changes something: it carries the token, and asks for one when the server wants it.
+export async function change(url: string, init: RequestInit): Promise<Response> {
+  const send = () => {
+    const headers = new Headers(init.headers);
+    if (changeToken) headers.set('X-Strobe-Csrf', changeToken);
+    return requestUrl(url, { ...init, headers });
+  };
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.body.name !== 'CSRF_TOKEN_MISSING') throw error;
+    await fetchChangeToken();
+    return send();
+  }
 }
+
+export async function changeJson<T>(method: 'POST' | 'PATCH' | 'DELETE', url: string, body: unknown, options: CallOptions = {}): Promise<T> {
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
+  return readJson<T>(await change(url, { method, signal: options.signal, headers, body: body === undefined ? undefined : JSON.stringify(body) }));
+}
+
+const postJson = <T>(path: string, body: unknown, options: CallOptions = {}): Promise<T> => changeJson<T>('POST', apiUrl(path), body, options);
 
 export async function readJson<T>(response: Response): Promise<T> {
   try {
@@ -273,7 +309,7 @@ export const api = {
   createUpload: (body: { name: string; size_bytes: number }, options?: CallOptions) => postJson<Upload>('/uploads', body, options),
   upload: (id: string, options?: CallOptions) => getJson<Upload>('/uploads/' + encodeURIComponent(id), options),
   async appendUpload(id: string, offset: number, part: Blob, options: CallOptions = {}): Promise<Upload> {
-    const response = await request(`/uploads/${encodeURIComponent(id)}?offset=${offset}`, {
+    const response = await change(apiUrl(`/uploads/${encodeURIComponent(id)}?offset=${offset}`), {
       method: 'PUT',
       signal: options.signal,
       headers: { 'Content-Type': 'application/octet-stream', Accept: 'application/json' },
@@ -283,7 +319,7 @@ export const api = {
   },
   finishUpload: (id: string, options?: CallOptions) => postJson<Operation>(`/uploads/${encodeURIComponent(id)}:finish`, {}, options),
   async removeUpload(id: string): Promise<void> {
-    await request('/uploads/' + encodeURIComponent(id), { method: 'DELETE' });
+    await change(apiUrl('/uploads/' + encodeURIComponent(id)), { method: 'DELETE' });
   },
 
   startCapture: (body: CaptureRequest, options?: CallOptions) => postJson<Operation>('/captures', body, options),

@@ -1,5 +1,5 @@
 // Calls of the ML Diagnostics API. Changes answer with an operation that is done, or with an error.
-import { type CallOptions, readJson, requestUrl } from '../api/client';
+import { type CallOptions, changeJson, readJson, requestUrl } from '../api/client';
 import { href } from '../state/router';
 import type { Page, Run, RunEvent, RunOperation, RunSession, RunTarget } from './types';
 
@@ -33,15 +33,6 @@ async function page<T>(address: string, collection: string, options: CallOptions
   return { items: (answer[collection] as T[] | undefined) ?? [], nextPageToken: (answer.nextPageToken as string | undefined) ?? null };
 }
 
-async function change(method: 'POST' | 'PATCH' | 'DELETE', address: string, body?: unknown): Promise<RunOperation> {
-  const response = await requestUrl(address, {
-    method,
-    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  return readJson<RunOperation>(response);
-}
-
 export interface RunsQuery {
   readonly filter?: string;
   readonly orderBy?: string;
@@ -58,7 +49,7 @@ export const runsApi = {
     page<RunSession>(url(runPath(key) + '/profilerSessions', { pageSize: mostChildren, orderBy: 'create_time desc', refresh: refresh ? 'true' : undefined }), 'profilerSessions', options),
   targets: (key: RunKey, options: CallOptions = {}) => page<RunTarget>(url(runPath(key) + '/profilerTargets', { pageSize: mostChildren }), 'profilerTargets', options),
   events: (key: RunKey, options: CallOptions = {}) => page<RunEvent>(url(runPath(key) + '/monitoredEvents', { pageSize: mostChildren, orderBy: 'start_time desc' }), 'monitoredEvents', options),
-  create: (project: string, location: string, id: string, body: unknown) => change('POST', url(runsPath(project, location), { machineLearningRunId: id || undefined }), body),
-  update: (key: RunKey, mask: string, body: unknown) => change('PATCH', url(runPath(key), { updateMask: mask }), body),
-  remove: (key: RunKey, etag: string) => change('DELETE', url(runPath(key), { force: 'true', etag })),
+  create: (project: string, location: string, id: string, body: unknown) => changeJson<RunOperation>('POST', url(runsPath(project, location), { machineLearningRunId: id || undefined }), body),
+  update: (key: RunKey, mask: string, body: unknown) => changeJson<RunOperation>('PATCH', url(runPath(key), { updateMask: mask }), body),
+  remove: (key: RunKey, etag: string) => changeJson<RunOperation>('DELETE', url(runPath(key), { force: 'true', etag }), undefined),
 };
