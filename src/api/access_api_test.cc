@@ -31,11 +31,14 @@ class AccessApiTest : public testing::Test, protected AccessFixture {
   std::string Code(const std::string& user) {
     return Token({.kind = "ONE_TIME", .subject = "user:" + user});
   }
-  static std::string SetCookie(const Response& response) {
+  static std::string HeaderOf(const Response& response, std::string_view wanted) {
     for (const auto& [name, value] : response.headers) {
-      if (name == "Set-Cookie") return value;
+      if (name == wanted) return value;
     }
     return "";
+  }
+  static std::string SetCookie(const Response& response) {
+    return HeaderOf(response, "Set-Cookie");
   }
   static std::string CookieOf(const Response& response) {
     const std::string whole = SetCookie(response);
@@ -92,6 +95,15 @@ TEST_F(AccessApiTest, EverySignInMakesANewSessionAndEndsTheOld) {
   EXPECT_NE(CookieOf(second), first[0].value);
   EXPECT_EQ(Send("GET", "/api/v1/me", {first[0]}).status, 401);
   EXPECT_EQ(Send("GET", "/api/v1/me", {{"cookie", CookieOf(second)}}).status, 200);
+}
+
+TEST_F(AccessApiTest, PeopleAreTakenToTheSignInAndProgramsAreRefused) {
+  const Response page = Send("GET", "/runs?q=a%20b&x=1", {{"accept", "text/html,*/*;q=0.8"}});
+  EXPECT_EQ(page.status, 303);
+  EXPECT_EQ(HeaderOf(page, "Location"), "/sign-in?return=/runs%3Fq%3Da%2520b%26x%3D1");
+  EXPECT_EQ(Send("GET", "/runs", {{"accept", "application/json"}}).status, 401);
+  EXPECT_EQ(Send("GET", "/runs", {}).status, 401);
+  EXPECT_EQ(Send("POST", "/api/v1/links", {{"accept", "text/html"}}, "{}").status, 401);
 }
 
 TEST_F(AccessApiTest, GuessingLocksTheNameWhetherItExistsOrNot) {

@@ -10,6 +10,7 @@
 #include "src/base/log.h"
 #include "src/catalog/audit.h"
 #include "src/catalog/secret.h"
+#include "src/storage/http_client.h"
 
 namespace strobe::api {
 namespace {
@@ -179,9 +180,29 @@ std::optional<Response> AccessControl::Enter(const Route& route, Request& reques
   return Refuse(route, request, decision, project);
 }
 
+namespace {
+
+// A person who follows a link to a page is taken to the sign-in, and from there to the page.
+bool WantsPage(const Request& request) {
+  return request.method == Method::kGet &&
+         request.HeaderValue("accept").find("text/html") != std::string::npos;
+}
+
+Response ToSignIn(const Request& request) {
+  Response response = TextResponse("", 303);
+  response.cache_control = "no-store";
+  response.headers.emplace_back(
+      "Location",
+      "/sign-in?return=" + storage::PercentEncode(request.target, /*keep_slashes=*/true));
+  return response;
+}
+
+}  // namespace
+
 std::optional<Response> AccessControl::Refuse(const Route& route, const Request& request,
                                               const Status& why, const std::string& project) {
   Status status = why;
+  if (status.name() == "NOT_SIGNED_IN" && WantsPage(request)) return ToSignIn(request);
   if (status.name() == "RIGHT_MISSING") status = std::move(status).Hint(WhomToAsk(project));
   Response response = route.tag == "ml-diagnostics" ? GoogleErrorResponse(status)
                                                     : ErrorResponse(status, request.request_id);
