@@ -2,8 +2,6 @@
 
 #include <argon2.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include <array>
 #include <semaphore>
@@ -16,19 +14,7 @@ constexpr size_t kIdBytes = 9;
 constexpr size_t kSecretBytes = 32;
 constexpr size_t kSaltBytes = 16;
 constexpr size_t kHashBytes = 32;
-constexpr std::string_view kUrlAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
-
-std::string ToHex(std::string_view bytes) {
-  std::string hex;
-  hex.reserve(bytes.size() * 2);
-  for (const char c : bytes) {
-    hex += kHexDigits[static_cast<unsigned char>(c) >> 4];
-    hex += kHexDigits[static_cast<unsigned char>(c) & 15];
-  }
-  return hex;
-}
 
 std::optional<std::string> Decode(std::string_view text, char plus, char slash) {
   std::string bytes;
@@ -105,7 +91,7 @@ std::string RandomBytes(size_t count, Random& random) {
 SecretToken MakeSecretToken(std::string_view prefix, Random& random) {
   SecretToken token;
   // Ids are part of addresses: no character that means something there.
-  token.id = ToHex(RandomBytes(kIdBytes, random));
+  token.id = storage::HexOf(RandomBytes(kIdBytes, random));
   token.secret = Base64UrlEncode(RandomBytes(kSecretBytes, random));
   token.text = std::string(prefix) + "_" + token.id + "_" + token.secret;
   return token;
@@ -130,43 +116,8 @@ std::optional<SecretToken> ParseSecretToken(std::string_view prefix, std::string
   return token;
 }
 
-std::string Sha256(std::string_view bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  STROBE_CHECK(
-      EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
-  return {reinterpret_cast<const char*>(digest.data()), size};
-}
-
-std::string Sha256Hex(std::string_view bytes) { return ToHex(Sha256(bytes)); }
-
-std::string HmacSha256(std::string_view key, std::string_view bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  STROBE_CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-                    reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-                    digest.data(), &size) != nullptr);
-  return {reinterpret_cast<const char*>(digest.data()), size};
-}
-
 bool SameSecret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
-std::string Base64UrlEncode(std::string_view bytes) {
-  std::string text;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = bits << 8 | static_cast<unsigned char>(c);
-    count += 8;
-    while (count >= 6) {
-      count -= 6;
-      text += kUrlAlphabet[bits >> count & 63];
-    }
-  }
-  if (count > 0) text += kUrlAlphabet[bits << (6 - count) & 63];
-  return text;
 }
 
 std::optional<std::string> Base64UrlDecode(std::string_view text) { return Decode(text, '-', '_'); }

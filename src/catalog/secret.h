@@ -18,6 +18,7 @@
 
 #include "src/base/ids.h"
 #include "src/base/status.h"
+#include "src/storage/checksum.h"
 
 namespace strobe::catalog {
 
@@ -39,13 +40,13 @@ SecretToken MakeSecretToken(std::string_view prefix, Random& random);
 // The parts of such a text; nullopt when it is none.
 std::optional<SecretToken> ParseSecretToken(std::string_view prefix, std::string_view text);
 
-std::string Sha256(std::string_view bytes);     // 32 bytes
-std::string Sha256Hex(std::string_view bytes);  // 64 digits
-std::string HmacSha256(std::string_view key, std::string_view bytes);
+using storage::HmacSha256;
+using storage::Sha256;
+inline std::string Sha256Hex(std::string_view bytes) { return storage::HexOf(Sha256(bytes)); }
 bool SameSecret(std::string_view a, std::string_view b);
 
 // Without padding.
-std::string Base64UrlEncode(std::string_view bytes);
+inline std::string Base64UrlEncode(std::string_view bytes) { return storage::Base64Url(bytes); }
 std::optional<std::string> Base64UrlDecode(std::string_view text);
 // The usual alphabet, padding allowed: HTTP Basic.
 std::optional<std::string> Base64Decode(std::string_view text);

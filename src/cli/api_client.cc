@@ -16,6 +16,7 @@
 #include "src/api/request.h"
 #include "src/base/clock.h"
 #include "src/cli/open_session.h"
+#include "src/storage/http_client.h"
 #include "src/wire/compress.h"
 
 namespace strobe::cli {
@@ -280,20 +281,7 @@ bool IsServerAddress(std::string_view place) {
 }
 
 std::string PercentEncode(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '-' || c == '_' || c == '.' || c == '~';
-    if (kept) {
-      encoded += c;
-      continue;
-    }
-    encoded += '%';
-    encoded += kHex[static_cast<uint8_t>(c) >> 4];
-    encoded += kHex[static_cast<uint8_t>(c) & 15];
-  }
-  return encoded;
+  return storage::PercentEncode(text, /*keep_slashes=*/false);
 }
 
 Result<ServerAddress> ParseServerAddress(std::string_view url) {
