@@ -237,7 +237,7 @@ TEST_P(ConformanceTest, BindsPageTokensToWhatWasAsked) {
 
 TEST_P(ConformanceTest, NamesTheProjectsThatHaveRuns) {
   for (const char* project : {"zebra", "ant", "zebra", "bee"}) {
-    Run run = MakeRun("r" + std::to_string(random_.NextUint64()));
+    Run run = MakeRun("r" + std::to_string(random_.Next()));
     run.project = project;
     ASSERT_TRUE(Insert(run).ok());
   }

@@ -71,7 +71,8 @@ Section ProfileOf(const CloudContext& context) {
         Or(context.environment("AWS_SHARED_CREDENTIALS_FILE"), home + "/.aws/credentials")}) {
     const std::optional<std::string> text = ReadSmallFile(path);
     if (!text) continue;
-    for (const auto& [key, value] : ParseIni(*text)[profile]) merged[key] = value;
+    auto sections = ParseIni(*text);
+    for (const auto& [key, value] : sections[profile]) merged[key] = value;
   }
   return merged;
 }
