@@ -121,7 +121,7 @@ std::string Describe(const std::string& bytes, const Parallel& parallel) {
 TEST(OpStatsParallelTest, ThreadsChangeNothing) {
   for (const std::string& bytes : {TpuSpace(), GpuSpace()}) {
     const std::string alone = Describe(bytes, Parallel());
-    EXPECT_GT(alone.size(), 3000u);
+    EXPECT_GT(alone.size(), 1000u);
     for (int round = 0; round < 3; ++round) EXPECT_EQ(Describe(bytes, ThreadsForTest(4)), alone);
   }
 }
