@@ -45,7 +45,7 @@ class TarReader {
  public:
   explicit TarReader(ArchiveEntries& entries) : entries_(entries) {}
   Status Feed(std::string_view bytes);
-  // Nothing more comes: ARCHIVE_DAMAGED in the middle of an entry.
+  // Nothing more comes: ARCHIVE_DAMAGED without the mark of the end.
   Status Finish() const;
 
  private:

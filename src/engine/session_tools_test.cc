@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "src/engine/engine.h"
+#include "src/hlo/hlo_text_parser.h"
 #include "src/storage/test_directory.h"
 #include "src/tools/session_input.h"
 #include "src/xplane/xspace_builder.h"
@@ -305,8 +306,11 @@ TEST_F(SessionToolsTest, DropsWhatItCanMakeAgain) {
 
 TEST_F(SessionToolsTest, DecodedModulesCountAndAreLetGo) {
   Write("h0.xplane.pb", Profile());
-  // HloProto{hlo_module{name: "jit_f", id: 3}}
-  Write("jit_f(3).hlo_proto.pb", std::string("\x0a\x09\x0a\x05jit_f\x28\x03", 11));
+  const auto program = hlo::HloProtoFromText(
+      "HloModule jit_f\n\nENTRY e {\n  a = f32[8]{0} parameter(0)\n  ROOT b = f32[8]{0} "
+      "negate(a)\n}\n");
+  ASSERT_TRUE(program.ok()) << program.status().ToString();
+  Write("jit_f(3).hlo_proto.pb", program->hlo_proto);
   Start(/*with_cache=*/false);
   auto input = std::dynamic_pointer_cast<tools::SessionInput>(session_->Input());
   ASSERT_NE(input, nullptr);

@@ -10,9 +10,9 @@
 //
 // An object is there whole or not at all, and never changes without changing its `version` (S3's
 // ETag, GCS's generation). A read with `if_version` gives bytes of that version or OBJECT_CHANGED.
-// Listing is by pages in the order of keys. All calls block, are thread-safe and can be cancelled.
-// Cost: one request a call (a store behind RetryingStore: more when it fails). Limits: the
-// constants.
+// Listing is by pages, each object once, in the order of keys (some servers: folder by folder). All
+// calls block, are thread-safe and can be cancelled. Cost: one request a call (a store behind
+// RetryingStore: more when it fails). Limits: the constants.
 //
 // Errors: OBJECT_NOT_FOUND, OBJECT_EXISTS (written only if absent), OBJECT_CHANGED (another
 // version), OBJECT_KEY_INVALID, OBJECT_RANGE, OBJECT_ACCESS_DENIED, BUCKET_NOT_FOUND,
@@ -65,7 +65,7 @@ struct ListQuery {
 };
 
 struct ListPage {
-  std::vector<ObjectInfo> objects;    // sorted by key
+  std::vector<ObjectInfo> objects;
   std::vector<std::string> prefixes;  // with a delimiter
   std::string next_page_token;        // empty: that was all
 };

@@ -85,9 +85,8 @@ void PlaceOpener::Use(const std::string& bucket_url, std::shared_ptr<ObjectStore
 Result<Place> PlaceOpener::Open(const std::string& text, bool directories) {
   Place place;
   place.text = text;
-  // The slashes of a scheme alone are no trailing ones.
-  const size_t kept = IsBucketPlace(text) ? kS3.size() : 1;
-  while (place.text.size() > kept && place.text.ends_with('/')) place.text.pop_back();
+  const size_t shortest = IsBucketPlace(text) ? kS3.size() : 1;
+  while (place.text.size() > shortest && place.text.ends_with('/')) place.text.pop_back();
   if (!IsBucketPlace(text)) {
     if (!directories || text.find("://") != std::string::npos || text.empty()) {
       return Invalid(text, "This is no place that can be used here.");

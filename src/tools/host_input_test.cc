@@ -19,7 +19,8 @@ constexpr int64_t kUs = 1'000'000;
 // Thread: train 0 [0,100) with load_batch [10,40) (inside it get_next [20,30)), train 1 [100,200)
 // with load_batch [100,130); load_batch [300,400) is in no step. Device: busy [30,60) and
 // [150,190).
-std::shared_ptr<SessionInput> Made(const std::string& input_name) {
+std::shared_ptr<SessionInput> Made(const std::string& input_name,
+                                   const std::string& inner_name = "IteratorGetNext") {
   xplane::XSpaceBuilder space;
   xplane::PlaneBuilder& host = space.AddPlane("/host:CPU");
   xplane::LineBuilder& thread = host.AddLine(1, "python", 0);
@@ -28,7 +29,7 @@ std::shared_ptr<SessionInput> Made(const std::string& input_name) {
   const int64_t number = host.StatId("step_num");
   thread.AddEvent(train, 0, 100 * kUs).AddStat(number, int64_t{0});
   thread.AddEvent(load, 10 * kUs, 30 * kUs);
-  thread.AddEvent(host.AddEventMetadata("IteratorGetNext"), 20 * kUs, 10 * kUs);
+  thread.AddEvent(host.AddEventMetadata(inner_name), 20 * kUs, 10 * kUs);
   thread.AddEvent(train, 100 * kUs, 100 * kUs).AddStat(number, int64_t{1});
   thread.AddEvent(load, 100 * kUs, 30 * kUs);
   thread.AddEvent(load, 300 * kUs, 100 * kUs);
@@ -78,7 +79,7 @@ TEST(HostInputTest, NamesAreThoseOfInputOrThoseAskedFor) {
 }
 
 TEST(HostInputTest, WithoutInputItSaysWhatWouldMakeItKnown) {
-  const ToolResult result = MustAnswer("input_pipeline_analyzer", *Made("compute"));
+  const ToolResult result = MustAnswer("input_pipeline_analyzer", *Made("compute", "dispatch"));
   EXPECT_TRUE(std::any_of(result.notices.begin(), result.notices.end(), [](const Notice& notice) {
     return notice.name == "NO_INPUT_EVENTS";
   }));

@@ -191,13 +191,15 @@ Result<CachedProfile> ColumnCache::OpenHostFile(const SessionFile& file,
   if (columns == nullptr || host.source->bytes().size() < kFetchWholeBytes) {
     storage::FetchAll(*host.source);
   }
+  const std::shared_ptr<const storage::ByteSource> source = host.source;
   auto profile = OpenWithColumns(std::move(host.source), options, columns);
+  // Bytes that could not be fetched read as zeros, and what was made of those is no finding.
+  if (file.remote != nullptr) STROBE_RETURN_IF_ERROR(source->CheckUnchanged());
   if (!profile.ok()) {
     const std::string where(profile.status().where());
     return profile.status().Where(where.empty() ? file.path : file.path + ", " + where);
   }
   opened.profile = *std::move(profile);
-  if (file.remote != nullptr) STROBE_RETURN_IF_ERROR(opened.profile->source().CheckUnchanged());
   if (columns != nullptr) {
     const Status approved = columns->Approve(*opened.profile);
     opened.from_cache = approved.ok();

@@ -188,7 +188,9 @@ Result<std::shared_ptr<ProfileFile>> OpenHostFile(const SessionFile& file,
   OpenOptions options;
   options.known_damage = std::move(host.damage);
   storage::FetchAll(*host.source);
+  const std::shared_ptr<const storage::ByteSource> source = host.source;
   auto profile = ProfileFile::Open(std::move(host.source), options);
+  if (file.remote != nullptr) STROBE_RETURN_IF_ERROR(source->CheckUnchanged());
   if (!profile.ok()) return InFile(profile.status(), file.path);
   return profile;
 }
