@@ -289,14 +289,10 @@ TEST_F(AccessApiTest, LinksAreMadeByThoseWhoMayShare) {
   EXPECT_EQ(make(json::object()), "LINK_TARGET");
 }
 
-TEST_F(AccessApiTest, PeopleAreLedToTheSignInAndBack) {
-  const Header page{"accept", "text/html,application/xhtml+xml,*/*;q=0.8"};
-  const Response lead = Send("GET", "/runs?project=alpha", {page});
-  EXPECT_EQ(lead.status, 303);
-  EXPECT_EQ(lead.headers[0].second, "/sign-in?return=/runs%3Fproject%3Dalpha");
-  EXPECT_EQ(Send("GET", "/runs", {{"accept", "*/*"}}).status, 401) << "programs";
+TEST_F(AccessApiTest, PeopleGetAPageThatSaysWhomToAsk) {
   const Response refused =
-      Send("GET", "/api/v1/access/users", {page, Bearer(Token({.subject = "user:bob"}))});
+      Send("GET", "/api/v1/access/users",
+           {{"accept", "text/html,*/*;q=0.8"}, Bearer(Token({.subject = "user:bob"}))});
   EXPECT_EQ(refused.status, 403);
   EXPECT_THAT(Body(refused), HasSubstr("<h1>You may not open this</h1>"));
   EXPECT_THAT(Body(refused), HasSubstr("ops@example.com"));

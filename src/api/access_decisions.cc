@@ -7,7 +7,6 @@
 #include "src/api/access_pages.h"
 #include "src/api/cookies.h"
 #include "src/api/guard.h"
-#include "src/api/share_link.h"
 #include "src/api/v1alpha_support.h"
 #include "src/base/log.h"
 #include "src/catalog/audit.h"
@@ -77,24 +76,6 @@ Status CheckCsrf(const Route& route, const Request& request) {
   return PermissionDeniedError("CSRF_TOKEN_MISSING",
                                "Changes by a signed-in browser carry the token of its page.")
       .Hint("Send csrf_token of /api/v1/me as the header X-Strobe-Csrf, or use an API token.");
-}
-
-// A person who opened the address in a browser, not a page that asks for data.
-bool WantsPage(const Request& request) {
-  return (request.method == Method::kGet || request.method == Method::kHead) &&
-         request.HeaderValue("accept").find("text/html") != std::string_view::npos;
-}
-
-Response RefusalFor(const Request& request, const Status& why, int status) {
-  if (why.name() != "NOT_SIGNED_IN" || !IsLocalPath(request.target)) {
-    Response page = RefusalPage(status, "You may not open this", why.message(), why.hint());
-    page.error_name = std::string(why.name());
-    return page;
-  }
-  Response lead = TextResponse("", 303);
-  lead.headers.emplace_back("Location", "/sign-in?return=" + EncodeQueryValue(request.target));
-  lead.error_name = std::string(why.name());
-  return lead;
 }
 
 bool RunLinkOpens(const Route& route, const Request& request, const Caller& caller) {
@@ -230,7 +211,11 @@ std::optional<Response> AccessControl::Refuse(const Route& route, const Request&
   if (response.status == 401) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"strobe\"");
   }
-  if (WantsPage(request)) response = RefusalFor(request, status, response.status);
+  if (WantsPage(request)) {
+    response =
+        RefusalPage(response.status, "You may not open this", status.message(), status.hint());
+    response.error_name = std::string(status.name());
+  }
   // To be not signed in yet is no denial, and a catalogue that is away decides nothing.
   if (status.name() == "NOT_SIGNED_IN" || status.code() == StatusCode::kUnavailable) {
     return response;
