@@ -217,7 +217,7 @@ TEST_F(AccessApiTest, ALinkEditedByOneByteOpensNothing) {
   }
   // Nor does a record that was changed behind our back.
   Write([](catalog::Transaction& t) {
-    return t.sql().Run("UPDATE share_links SET target = 'id0', view = '/s/id0'", {}).status();
+    return t.sql().Run("UPDATE share_links SET target = 'id1', view = '/s/id1'", {}).status();
   });
   Write([](catalog::Transaction& t) { return catalog::MoveAccessVersion(t); });
   EXPECT_EQ(Send("GET", path, {}).status, 404);

@@ -452,7 +452,11 @@ TEST_F(AccessMatrixTest, ForeignRunsOfXprofsRoutesDoNotExist) {
         const Response seen = Send("GET", there, kind.headers);
         const Response model = Ask(*open_router_, "GET", may ? there : nowhere, {}, "");
         EXPECT_EQ(seen.status, model.status) << there << " by " << kind.name;
-        EXPECT_EQ(Body(seen), Body(model)) << there << " by " << kind.name;
+        // Some of XProf's texts repeat the name that was asked for.
+        std::string text = Body(seen);
+        const size_t at = may ? std::string::npos : text.find(run);
+        if (at != std::string::npos) text.replace(at, run.size(), "zzzzz/run/one");
+        EXPECT_EQ(text, Body(model)) << there << " by " << kind.name;
         ++cells;
       }
     }
