@@ -217,7 +217,7 @@ TEST_F(AccessApiTest, ALinkEditedByOneByteOpensNothing) {
   }
   // Nor does a record that was changed behind our back.
   Write([](catalog::Transaction& t) {
-    return t.sql().Run("UPDATE share_links SET target = 'id0', view = '/s/id0'", {}).status();
+    return t.sql().Run("UPDATE share_links SET target = 'id1', view = '/s/id1'", {}).status();
   });
   Write([](catalog::Transaction& t) { return catalog::MoveAccessVersion(t); });
   EXPECT_EQ(Send("GET", path, {}).status, 404);
@@ -287,6 +287,15 @@ TEST_F(AccessApiTest, LinksAreMadeByThoseWhoMayShare) {
       make({{"run", "projects/alpha/locations/l/machineLearningRuns/r"}, {"audience", "ANYONE"}}),
       "RUN_NOT_FOUND");
   EXPECT_EQ(make(json::object()), "LINK_TARGET");
+}
+
+TEST_F(AccessApiTest, PeopleGetAPageThatSaysWhomToAsk) {
+  const Response refused =
+      Send("GET", "/api/v1/access/users",
+           {{"accept", "text/html,*/*;q=0.8"}, Bearer(Token({.subject = "user:bob"}))});
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(Body(refused), HasSubstr("<h1>You may not open this</h1>"));
+  EXPECT_THAT(Body(refused), HasSubstr("ops@example.com"));
 }
 
 TEST_F(AccessApiTest, RefusalsNameTheAdministrators) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/api/access_control.h"
+#include "src/api/access_pages.h"
 #include "src/api/cookies.h"
 #include "src/api/guard.h"
 #include "src/api/v1alpha_support.h"
@@ -209,6 +210,11 @@ std::optional<Response> AccessControl::Refuse(const Route& route, const Request&
   response.error_name = std::string(status.name());
   if (response.status == 401) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"strobe\"");
+  }
+  if (WantsPage(request)) {
+    response =
+        RefusalPage(response.status, "You may not open this", status.message(), status.hint());
+    response.error_name = std::string(status.name());
   }
   // To be not signed in yet is no denial, and a catalogue that is away decides nothing.
   if (status.name() == "NOT_SIGNED_IN" || status.code() == StatusCode::kUnavailable) {

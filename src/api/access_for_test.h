@@ -17,6 +17,7 @@
 #include "src/api/share_link.h"
 #include "src/api/sign_in.h"
 #include "src/base/log.h"
+#include "src/capture/upload.h"
 #include "src/catalog/audit.h"
 #include "src/catalog/rules.h"
 #include "src/catalog/secret.h"
@@ -46,6 +47,7 @@ class AccessFixture {
     context_->clock = &SystemClock();
     context_->console = &console_;
     context_->tools = &PlantedTools();
+    context_->uploads = &uploads_;
     context_->capture = [](const capture::CaptureRequest&, const CancelToken&,
                            const std::function<void(const capture::CaptureProgress&)>&)
         -> Result<capture::CaptureResult> {
@@ -131,6 +133,11 @@ class AccessFixture {
   IdMaker ids_{SystemClock(), SystemRandom()};
   std::unique_ptr<queue::OperationTable> operations_ =
       queue::OperationTable::Create({}, SystemClock(), ids_);
+  capture::UploadTable uploads_{
+      {.place = directory_.path(), .staging_directory = directory_.path()},
+      SystemClock(),
+      ids_,
+      std::make_shared<storage::PlaceOpener>(storage::SystemCloudContext())};
   std::map<std::string, xplane::SessionEntry> sessions_;
   xplane::SessionEntry plain_;
   std::shared_ptr<AppContext> context_;

@@ -35,7 +35,12 @@ Status CheckMayUpload(const Context& context, const Request& request,
 Result<capture::UploadState> UploadOf(const Context& context, const Request& request,
                                       capture::UploadTable& table) {
   STROBE_ASSIGN_OR_RETURN(capture::UploadState state, table.Get(std::string(request.Param("id"))));
-  STROBE_RETURN_IF_ERROR(CheckMayUpload(context, request, table, state.request));
+  const Status may = CheckMayUpload(context, request, table, state.request);
+  // Another project's upload is as none at all.
+  if (may.name() == "PROJECT_UNKNOWN") {
+    return table.Get("").status().Where(std::string(request.Param("id").substr(0, 64)));
+  }
+  STROBE_RETURN_IF_ERROR(may);
   return state;
 }
 

@@ -8,6 +8,7 @@
 #include "src/api/guard.h"
 #include "src/api/request.h"
 #include "src/catalog/rules.h"
+#include "src/storage/place.h"
 
 namespace strobe::cli {
 
@@ -50,6 +51,10 @@ Result<std::vector<api::ProjectMap::Folder>> ParseProjects(const std::vector<std
     if (equals == std::string::npos) return malformed;
     const std::string name = text.substr(0, equals);
     if (!catalog::CheckId("project", name).ok()) return malformed;
+    if (storage::IsBucketPlace(text.substr(equals + 1))) {
+      folders.emplace_back(text.substr(equals + 1), name);
+      continue;
+    }
     std::error_code error;
     const std::filesystem::path folder = std::filesystem::canonical(text.substr(equals + 1), error);
     if (error) return malformed;
