@@ -27,6 +27,11 @@ export interface Known {
   readonly beyondXprof: string | null; // why our flop rate is not XProf's
 }
 
+// In the words of our own answers, and in XProf's.
+export function saysInputBound(statement: string): boolean {
+  return /^Input (limits|slows) the steps/.test(statement) || (/input-bound/i.test(statement) && !/NOT input-bound/i.test(statement));
+}
+
 // "2.80 %" of the tool's sentence about costs that XProf leaves out.
 export function xprofsFigure(sentence: string | null): string | null {
   return /XProf shows ([\d.]+ %)/.exec(sentence ?? '')?.[1] ?? null;
@@ -76,7 +81,7 @@ export function findingsOf(known: Known): Finding[] {
   const found: Finding[] = [];
   const { overview, page, profile, ops, memory } = known;
   const statement = statementOf(page);
-  if (/input-bound/i.test(statement) && !/NOT input-bound/i.test(statement)) found.push({ level: 'bad', title: 'Input', detail: statement, page: 'input_pipeline_analyzer', search: '', link: 'Input' });
+  if (saysInputBound(statement)) found.push({ level: 'bad', title: 'Input', detail: statement, page: 'input_pipeline_analyzer', search: '', link: 'Input' });
   const top = ops ? categoryShares(ops)[0] : undefined;
   if (top && top.share >= heavyShare) {
     const wait = waits.find(([pattern]) => pattern.test(top.category));

@@ -78,6 +78,10 @@ describe('the verdict on input', () => {
   const steps = (conclusion: string, rows: number) => readTable({ id: 's', columns: [{ id: 'stepnum', type: 'string' }, { id: 'a', type: 'number' }], rows: Array.from({ length: rows }, (_, i) => [String(i), 1]), properties: { input_conclusion: conclusion } });
   it.each([
     ['Your program is HIGHLY input-bound because', 3, 'bad'],
+    ['Input limits the steps: 79.6 % of the step time goes into waiting for it.', 3, 'bad'],
+    ['Input slows the steps down: 9.1 % of the step time goes into waiting for it.', 3, 'bad'],
+    ['Input does not limit the steps: it takes 0.1 % of the step time.', 3, 'good'],
+    ['12.0 % of the step time belongs to no recorded work: it may be input or Python.', 3, 'unknown'],
     ['Your program is NOT input-bound because only 0.1% of the', 3, 'good'],
     ['No step time measured. Therefore we cannot tell', 0, 'unknown'],
     ['', 2, 'unknown'],

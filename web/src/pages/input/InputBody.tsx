@@ -6,6 +6,7 @@ import { formatShare, formatTime, plural } from '../../format/format';
 import { contextSearch, sessionPath, useLocation } from '../../state/router';
 import { FactList } from '../../tools/Facts';
 import { plainWords } from '../../tools/Notices';
+import { saysInputBound } from '../../overview/findings';
 import { ToolTableView } from '../../tools/ToolTableView';
 import type { ToolBodyProps } from '../../tools/ToolPage';
 import type { ToolAnswer, ToolTable } from '../../tools/types';
@@ -37,7 +38,8 @@ export function verdictOf(steps: ToolTable | null): Verdict {
   const said = plainWords(steps?.properties.input_conclusion ?? '');
   if (!steps || steps.rows.length === 0) return { level: 'unknown', text: 'Not known: no step was found, so the share of a step that waits for input cannot be told.' };
   if (/NOT input-bound/i.test(said)) return { level: 'good', text: said };
-  if (/(HIGHLY|MODERATELY|POTENTIALLY|slightly) input-bound/i.test(said)) return { level: 'bad', text: said };
+  if (saysInputBound(said)) return { level: 'bad', text: said };
+  if (/belongs to no recorded work/.test(said)) return { level: 'unknown', text: said };
   return { level: said === '' ? 'unknown' : 'good', text: said || 'The tool gives no verdict for this kind of device.' };
 }
 
