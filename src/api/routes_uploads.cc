@@ -151,7 +151,7 @@ Status RunFinish(const Context& context, capture::UploadTable& table, const std:
     state.stage = "done";
     state.result = {{"session", session_id},
                     {"session_name", session.session_name},
-                    {"hosts_saved", std::to_string(session.files)}};
+                    {"hosts_saved", std::to_string(session.hosts)}};
   });
   return OkStatus();
 }

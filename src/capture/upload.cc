@@ -98,7 +98,8 @@ class StagingTaker : public ArchiveTaker {
             .Hint("Upload one session at a time.");
       }
       within_ = within;
-      ++session_->files;
+      hosts_.insert(parsed.host);
+      session_->hosts = hosts_.size();
     } else {
       modules_.emplace_back(within, name);
     }
@@ -135,6 +136,7 @@ class StagingTaker : public ArchiveTaker {
   const std::string folder_;
   UploadedSession* const session_;
   std::optional<std::string> within_;
+  std::set<std::string> hosts_;
   std::vector<std::pair<std::string, std::string>> modules_;
   std::string path_;
   storage::FileDescriptor file_;
@@ -297,7 +299,7 @@ Status UploadTable::StageFile(const std::string& id, const Entry& entry, const s
   if (error) fs::copy_file(FolderOf(id) + "/data", file, error);
   if (error) return NotKept(file, error.value());
   (void)chmod(file.c_str(), 0644);
-  session->files = 1;
+  session->hosts = 1;
   return OkStatus();
 }
 
@@ -305,7 +307,7 @@ Status UploadTable::StageArchive(std::string_view bytes, const std::string& fold
                                  UploadedSession* session, const CancelToken& cancel) {
   StagingTaker taker(folder, session);
   STROBE_RETURN_IF_ERROR(ReadArchive(bytes, options_.archive, taker, cancel).status());
-  if (session->files == 0) {
+  if (session->hosts == 0) {
     return InvalidArgumentError("UPLOAD_NO_PROFILE", "The archive holds no profile.")
         .Where(std::to_string(session->left_out) + " other files")
         .Hint("Expected NAME.xplane.pb (also .gz, .zst, .xz) in it.");

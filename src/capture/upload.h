@@ -71,7 +71,7 @@ struct UploadState {
 struct UploadedSession {
   std::string session_path;
   std::string session_name;
-  uint64_t files = 0;
+  uint64_t hosts = 0;
   uint64_t left_out = 0;  // files of the archive that are nothing of ours
   std::string sha256_hex;
 };

@@ -148,7 +148,7 @@ TEST_F(UploadTest, ASessionAsTarOfEveryKind) {
                Tar(source.path(), options, "run1"));
     ASSERT_TRUE(session.ok()) << options << ": " << session.status().ToString();
     EXPECT_EQ(session->session_name, "run1");
-    EXPECT_EQ(session->files, 2);
+    EXPECT_EQ(session->hosts, 2);
     EXPECT_EQ(session->left_out, 1);
     EXPECT_THAT(FilesBelow(session->session_path),
                 UnorderedElementsAre("h0.xplane.pb", "h1.xplane.pb", "m(1).hlo_proto.pb"));

@@ -26,6 +26,7 @@ def without_place(answer):
     text = json.loads(json.dumps(answer))
     for key in ("session", "version"):
         text.pop(key, None)
+    text["lines"].pop("version")
     return text
 
 
