@@ -27,6 +27,9 @@ def without_place(answer):
     for key in ("session", "version"):
         text.pop(key, None)
     text["lines"].pop("version")
+    for host in text["completeness"]["hosts"]:
+        if host["format"] != "xplane.pb":  # not hashed in a bucket: that would fetch the object twice
+            host.pop("content_hash")
     return text
 
 
