@@ -304,7 +304,7 @@ def test_beyond_loopback_when_told(serve):
 
 @pytest.mark.parametrize("arguments, code, said", [
     (["/nonexistent"], program.EXIT_NOT_FOUND, b"ROOT_NOT_FOUND"),
-    ([], program.EXIT_USAGE, b"DIR"),
+    ([], program.EXIT_USAGE, b"PLACE"),
     ([program.SAMPLES, "--listen", "nonsense"], program.EXIT_USAGE, b"LISTEN_MALFORMED"),
     ([program.SAMPLES, "--cache-size", "many"], program.EXIT_USAGE, b"SIZE_MALFORMED")])
 def test_wrong_start(arguments, code, said):
