@@ -13,6 +13,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 import warnings
 
@@ -22,7 +23,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 
 import program  # noqa: E402  (needs the path above)
-import time
 
 PASSWORD = "correct horse battery"
 
