@@ -113,7 +113,7 @@ describe('signing in', () => {
     expect(fetch.mock.calls.map((call) => call[0])).toEqual(['/api/v1/operations/op-1:cancel', '/api/v1/me', '/api/v1/operations/op-1:cancel']);
     await api.cancelOperation('op-1');
     for (const call of [fetch.mock.calls[2]!, fetch.mock.calls[3]!]) {
-      expect((call[1]!.headers as Record<string, string>)['X-Strobe-Csrf']).toBe('abc');
+      expect(new Headers(call[1]!.headers).get('X-Strobe-Csrf')).toBe('abc');
     }
   });
 });
