@@ -6,6 +6,7 @@
 #include "src/analysis/nesting.h"
 #include "src/analysis/op_totals.h"
 #include "src/analysis/step_events.h"
+#include "src/xplane/stat_names.h"
 
 namespace strobe::analysis {
 namespace {
@@ -22,14 +23,9 @@ bool IsDerivedId(int64_t id) {
   return static_cast<uint32_t>(id) - kFirstDerivedLine < kDerivedLines;
 }
 
-bool KnowsStat(const xplane::Plane& plane, std::string_view name) {
-  return std::ranges::any_of(plane.stat_metadata,
-                             [&](const xplane::StatMetadata& stat) { return stat.name == name; });
-}
-
 std::vector<Stat> ColumnIfKnown(const ProfileFile& file, size_t plane, size_t line,
                                 std::string_view name) {
-  if (!KnowsStat(file.planes()[plane], name)) return {};
+  if (!xplane::KnowsStat(file.planes()[plane], name)) return {};
   return file.EventStatColumn(plane, line, name);
 }
 

@@ -6,6 +6,7 @@
 
 #include "src/analysis/nesting.h"
 #include "src/analysis/op_totals.h"
+#include "src/xplane/stat_names.h"
 
 namespace strobe::analysis {
 namespace {
@@ -55,11 +56,6 @@ EventType CopyType(std::string_view name) {
   return EventType::kUnknown;
 }
 
-bool KnowsStat(const xplane::Plane& plane, std::string_view name) {
-  return std::ranges::any_of(plane.stat_metadata,
-                             [&](const xplane::StatMetadata& stat) { return stat.name == name; });
-}
-
 // What an event's name says of it.
 struct NameKind {
   enum class Role : uint8_t { kWork, kMarker, kIgnored };
@@ -106,7 +102,7 @@ struct PipelineStages {
 PipelineStages StagesOf(const ProfileFile& file, size_t plane) {
   PipelineStages stages;
   const xplane::Plane& of = file.planes()[plane];
-  stages.any = KnowsStat(of, "_ipl_stage_name");
+  stages.any = xplane::KnowsStat(of, "_ipl_stage_name");
   if (!stages.any) return stages;
   for (size_t l = 0; l < of.lines.size(); ++l) {
     const std::vector<xplane::Stat> types = file.EventStatColumn(plane, l, "_pt");
@@ -163,7 +159,7 @@ class HostLinePass {
         lookup_(records) {
     if (prepared_.groups.empty()) return;
     root_stages_ = RootStages(file_, plane, line, stages);
-    if (KnowsStat(file_.planes()[plane], "step_name")) {
+    if (xplane::KnowsStat(file_.planes()[plane], "step_name")) {
       file_step_names_ = file_.EventStatColumn(plane, line, "step_name");
     }
   }

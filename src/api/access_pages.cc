@@ -1,5 +1,7 @@
 #include "src/api/access_pages.h"
 
+#include "src/base/text.h"
+
 namespace strobe::api {
 namespace {
 
@@ -128,32 +130,6 @@ Response Page(std::string_view type, std::string text, int status = 200) {
 }
 
 }  // namespace
-
-std::string EscapeHtml(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 Response SignInPage() {
   return Page("text/html; charset=utf-8", std::string(kHead) + std::string(kSignIn));

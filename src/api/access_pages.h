@@ -15,6 +15,5 @@ Response SignInStyle();
 // `title`, `message` and `hint` are shown as text, whatever they hold.
 Response RefusalPage(int status, std::string_view title, std::string_view message,
                      std::string_view hint);
-std::string EscapeHtml(std::string_view text);
 
 }  // namespace strobe::api

@@ -2,8 +2,8 @@
 //
 //   STROBE_ASSIGN_OR_RETURN(const FetchAnswer answer, Fetch({.url = "https://id.example.com/x"}));
 //
-// One request, one answer, no redirects followed. TLS with the machine's certificates and the
-// host's name checked; plain HTTP only to loopback. Blocks. Errors: FETCH_URL, FETCH_FAILED,
+// One request, one answer, no redirects followed, over the client of the object stores. TLS with
+// the certificates checked; plain HTTP only to loopback. Blocks. Errors: FETCH_URL, FETCH_FAILED,
 // FETCH_TOO_LARGE. Limits: kMaxFetchBytes, kFetchTimeoutSeconds.
 #pragma once
 

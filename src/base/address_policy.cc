@@ -9,6 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "src/base/text.h"
+
 namespace strobe {
 namespace {
 
@@ -46,10 +48,7 @@ AddressKind KindOfIpv4(const AddressBytes& address) {
 }
 
 std::string Lowered(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  std::string lower = AsciiLower(text);
   if (lower.ends_with('.')) lower.pop_back();
   return lower;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "src/base/text.h"
 #include "src/storage/atomic_file.h"
 
 namespace strobe::capture {
@@ -25,13 +26,6 @@ Status BadRoot(const std::string& root, const std::string& why) {
   return FailedPreconditionError(
              "CAPTURE_ROOT", "The capture cannot be written into \"" + root + "\": " + why + ".")
       .Hint("Name a log directory that this program may write to.");
-}
-
-std::string Lowered(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
 }
 
 bool Exists(const std::string& path) {
@@ -146,11 +140,11 @@ std::string SessionWriter::ClaimHostName(const Target& target,
   if (!IsSafeName(name)) name = "host_" + std::to_string(target.port);
   const std::string with_port = name + "_" + std::to_string(target.port);
   std::string claimed = add_port && name != target.file_host_port() ? with_port : name;
-  if (claimed_.contains(Lowered(claimed))) claimed = with_port;
-  for (int i = 2; claimed_.contains(Lowered(claimed)); ++i) {
+  if (claimed_.contains(AsciiLower(claimed))) claimed = with_port;
+  for (int i = 2; claimed_.contains(AsciiLower(claimed)); ++i) {
     claimed = with_port + "_" + std::to_string(i);
   }
-  claimed_.insert(Lowered(claimed));
+  claimed_.insert(AsciiLower(claimed));
   return claimed;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "src/base/json_writer.h"
+#include "src/base/text.h"
 #include "src/capture/capture.h"
 
 namespace strobe::capture {
@@ -18,14 +19,6 @@ constexpr size_t kMaxDnsLabelBytes = 63;
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsAlphanumeric(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-std::string Lowered(std::string_view text) {
-  std::string lowered(text);
-  for (char& c : lowered) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lowered;
 }
 
 Status BadTarget(std::string_view text, const std::string& why) {
@@ -124,7 +117,7 @@ Result<Target> ParseTarget(std::string_view text) {
   }
   Target target;
   target.text = text;
-  target.host = Lowered(text.substr(0, colon));
+  target.host = AsciiLower(text.substr(0, colon));
   STROBE_ASSIGN_OR_RETURN(target.port, ParsePort(text, text.substr(colon + 1)));
   target.authority = target.host + ":" + std::to_string(target.port);
   in_addr address{};

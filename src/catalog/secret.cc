@@ -7,6 +7,8 @@
 #include <semaphore>
 #include <vector>
 
+#include "src/base/text.h"
+
 namespace strobe::catalog {
 namespace {
 
@@ -60,14 +62,6 @@ std::string Encode(std::string_view password, const std::string& salt) {
       argon2id_hash_encoded(kArgonPasses, kArgonMemoryKib, 1, password.data(), password.size(),
                             salt.data(), salt.size(), kHashBytes, encoded.data(), encoded.size());
   return error == ARGON2_OK ? encoded.data() : "";
-}
-
-std::string Lowered(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 // Those long enough to pass otherwise that head every published list.
@@ -136,8 +130,8 @@ Status CheckPassword(std::string_view password, std::string_view user) {
     return InvalidArgumentError("PASSWORD_TOO_LONG", "The password is too long.")
         .Hint("At most 256 bytes are taken.");
   }
-  const std::string lower = Lowered(password);
-  bool easy = user.size() >= 4 && lower.find(Lowered(user)) != std::string::npos;
+  const std::string lower = AsciiLower(password);
+  bool easy = user.size() >= 4 && lower.find(AsciiLower(user)) != std::string::npos;
   for (const std::string_view part : kEasyParts) {
     easy = easy || lower.find(part) != std::string::npos;
   }

@@ -52,11 +52,6 @@ const NounFacts& FactsOf(const std::string& noun) {
   return kNouns[0];
 }
 
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::string CatalogPlace(const AccessOptions& options) {
   if (!options.catalog.empty()) return options.catalog;
   const std::string named = Environment("STROBE_CATALOG");

@@ -35,11 +35,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::string ExecutableDirectory() {
   std::error_code error;
   const fs::path path = fs::read_symlink("/proc/self/exe", error);

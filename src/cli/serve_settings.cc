@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 
 #include "src/api/guard.h"
@@ -61,6 +62,11 @@ Result<std::vector<api::ProjectMap::Folder>> ParseProjects(const std::vector<std
     folders.emplace_back(folder.string(), name);
   }
   return folders;
+}
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 std::string DefaultCacheDirectory(const std::string& xdg_cache_home, const std::string& home) {

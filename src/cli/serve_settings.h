@@ -27,6 +27,8 @@ enum class Protection : uint8_t { kNone, kAccessControl, kInsecureByWish };
 Result<ListenAddress> ParseListen(std::string_view text, Protection protection);
 // "vision=/logs/vision" of --project; the folder must be there. Errors: PROJECT_MALFORMED.
 Result<std::vector<api::ProjectMap::Folder>> ParseProjects(const std::vector<std::string>& given);
+// A variable of the environment; "" when it is not set.
+std::string Environment(const char* name);
 // $XDG_CACHE_HOME/strobe, else $HOME/.cache/strobe, else "" (no cache).
 std::string DefaultCacheDirectory(const std::string& xdg_cache_home, const std::string& home);
 // Where runs are kept when nobody says: $XDG_STATE_HOME/strobe/catalog.db, else

@@ -4,6 +4,7 @@
 #include "src/engine/opened_session.h"
 #include "src/engine/parallel.h"
 #include "src/timeline/rows.h"
+#include "src/xplane/stat_names.h"
 
 namespace strobe::engine {
 namespace {
@@ -16,11 +17,6 @@ using xplane::Stat;
 
 // Framework ops are written as "jit(f)/dot_general:" or "name:Type"; rows have the name alone.
 std::string_view WithoutType(std::string_view op) { return op.substr(0, op.find(':')); }
-
-bool KnowsStat(const Plane& plane, std::string_view name) {
-  return std::ranges::any_of(plane.stat_metadata,
-                             [&](const xplane::StatMetadata& stat) { return stat.name == name; });
-}
 
 std::string_view TextOf(const std::vector<Stat>& stats, std::string_view name) {
   for (const Stat& stat : stats) {
@@ -57,8 +53,8 @@ NameMatch MatchNames(const ProfileFile& file, size_t p, const RowSubject& subjec
   NameMatch match{.op = std::vector<uint8_t>(count),
                   .framework = std::vector<uint8_t>(count),
                   .program = std::vector<uint8_t>(count)};
-  const bool wants_stats = (!subject.framework_op.empty() && KnowsStat(plane, "tf_op")) ||
-                           (subject.hlo_module_id != 0 && KnowsStat(plane, "program_id"));
+  const bool wants_stats = (!subject.framework_op.empty() && xplane::KnowsStat(plane, "tf_op")) ||
+                           (subject.hlo_module_id != 0 && xplane::KnowsStat(plane, "program_id"));
   for (uint32_t m = 0; m < count; ++m) {
     const xplane::EventMetadata& metadata = plane.event_metadata[m];
     if (!metadata.present) continue;
@@ -100,7 +96,7 @@ std::vector<uint8_t> MatchLine(const ProfileFile& file, size_t p, size_t l, cons
     const std::string_view stat_name = subject.op_name.empty() ? "tf_op" : "hlo_op";
     const std::string_view text = subject.op_name.empty() ? WithoutType(subject.framework_op)
                                                           : std::string_view(subject.op_name);
-    if (!KnowsStat(file.planes()[p], stat_name)) return {};
+    if (!xplane::KnowsStat(file.planes()[p], stat_name)) return {};
     const std::vector<Stat> column = file.EventStatColumn(p, l, stat_name);
     for (size_t e = 0; e < std::min(wanted.size(), column.size()); ++e) {
       const std::string_view value =
@@ -109,7 +105,8 @@ std::vector<uint8_t> MatchLine(const ProfileFile& file, size_t p, size_t l, cons
     }
   }
   if (std::ranges::find(wanted, 1) == wanted.end()) return {};
-  if (subject.hlo_module_id == 0 || !KnowsStat(file.planes()[p], "program_id")) return wanted;
+  if (subject.hlo_module_id == 0 || !xplane::KnowsStat(file.planes()[p], "program_id"))
+    return wanted;
   const std::vector<Stat> programs = file.EventStatColumn(p, l, "program_id");
   for (size_t e = 0; e < std::min(wanted.size(), programs.size()); ++e) {
     if (programs[e].type == xplane::StatType::kNone) continue;

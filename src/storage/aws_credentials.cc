@@ -15,7 +15,6 @@ namespace {
 constexpr int64_t kMetadataTimeoutMs = 2'000;
 constexpr int64_t kTokenTimeoutMs = 15'000;
 constexpr uint64_t kMaxAnswerBytes = 256 * 1024;
-constexpr size_t kMaxFileBytes = 1024 * 1024;
 constexpr std::string_view kMetadata = "http://169.254.169.254";
 constexpr std::string_view kContainer = "http://169.254.170.2";
 
@@ -25,15 +24,6 @@ std::string Trim(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return "";
   return std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
-}
-
-std::optional<std::string> ReadSmallFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text(kMaxFileBytes, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  return text;
 }
 
 std::map<std::string, Section> ParseIni(const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "src/base/clock.h"
@@ -22,6 +23,10 @@ struct CloudContext {
   std::shared_ptr<HttpClient> http;
   RetryPolicy retry = {};
 };
+
+// The beginning of a file that holds credentials or settings, 1 MiB of it at most; nullopt when it
+// cannot be read.
+std::optional<std::string> ReadSmallFile(const std::string& path);
 
 // One HTTP client for the whole process, made when first asked for.
 CloudContext SystemCloudContext();

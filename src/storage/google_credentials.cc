@@ -15,18 +15,8 @@ constexpr int64_t kAssertionSeconds = 3600;
 constexpr int64_t kMetadataTimeoutMs = 3'000;
 constexpr int64_t kTokenTimeoutMs = 15'000;
 constexpr uint64_t kMaxAnswerBytes = 256 * 1024;
-constexpr size_t kMaxFileBytes = 1024 * 1024;
 constexpr std::string_view kScope = "https://www.googleapis.com/auth/devstorage.read_write";
 constexpr std::string_view kGoogleTokens = "https://oauth2.googleapis.com/token";
-
-std::optional<std::string> ReadSmallFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text(kMaxFileBytes, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  return text;
-}
 
 Status Unreadable(const std::string& where, const std::string& what) {
   return Status(StatusCode::kUnauthenticated, "CREDENTIALS_UNREADABLE", what)

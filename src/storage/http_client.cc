@@ -172,6 +172,9 @@ class CurlClient : public HttpClient {
     curl_easy_setopt(h, CURLOPT_URL, request.url.c_str());
     curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    if (!options_.authorities_file.empty()) {
+      curl_easy_setopt(h, CURLOPT_CAINFO, options_.authorities_file.c_str());
+    }
     curl_easy_setopt(h, CURLOPT_ERRORBUFFER, transfer->error_text);
     curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout_ms));
     curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout_ms));

@@ -55,6 +55,7 @@ struct HttpClientOptions {
   int64_t low_speed_bytes = 1024;
   int64_t low_speed_seconds = 30;
   int64_t max_connections = 64;
+  std::string authorities_file = {};  // of certificates; empty: the system's
 };
 std::shared_ptr<HttpClient> MakeHttpClient(const HttpClientOptions& options);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "src/storage/directory_store.h"
 #include "src/storage/gcs_store.h"
@@ -53,8 +54,21 @@ bool IsBucketPlace(std::string_view text) {
   return text.starts_with(kS3) || text.starts_with(kGcs);
 }
 
+std::optional<std::string> ReadSmallFile(const std::string& path) {
+  constexpr size_t kMaxFileBytes = 1024 * 1024;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text(kMaxFileBytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
 CloudContext SystemCloudContext() {
-  static const std::shared_ptr<HttpClient> http = MakeHttpClient({});
+  // As OpenSSL's own programs: a company's authority is trusted without touching the system's list.
+  static const char* const authorities = std::getenv("SSL_CERT_FILE");
+  static const std::shared_ptr<HttpClient> http =
+      MakeHttpClient({.authorities_file = authorities == nullptr ? "" : authorities});
   CloudContext context;
   context.environment = [](const char* name) -> std::string {
     const char* const value = std::getenv(name);

@@ -5,19 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "src/base/text.h"
 #include "src/storage/checksum.h"
 
 namespace strobe::storage {
 namespace {
 
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
-
-std::string Lowered(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 std::string Trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -82,7 +76,7 @@ HttpHeaders SignV4(const RequestToSign& request, const AwsCredentials& credentia
     headers.emplace_back("x-amz-security-token", credentials.session_token);
   }
   std::map<std::string, std::string> sorted = {{"host", request.host}};
-  for (const auto& [name, value] : headers) sorted[Lowered(name)] = Trimmed(value);
+  for (const auto& [name, value] : headers) sorted[AsciiLower(name)] = Trimmed(value);
   std::string canonical_headers;
   std::string signed_names;
   for (const auto& [name, value] : sorted) {

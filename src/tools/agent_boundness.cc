@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "src/base/text.h"
 #include "src/tools/agent_event_walk.h"
 #include "src/tools/agent_profile_tree.h"
 
@@ -33,8 +34,8 @@ void AddOpTimes(const Value& node, int depth, OpTimes* times) {
     return;
   }
   const Value* xla = ObjectIn(node, "xla");
-  const std::string text =
-      Lower(TextIn(node, "name")) + "\n" + (xla == nullptr ? "" : Lower(TextIn(*xla, "category")));
+  const std::string text = AsciiLower(TextIn(node, "name")) + "\n" +
+                           (xla == nullptr ? "" : AsciiLower(TextIn(*xla, "category")));
   double* sum = &times->compute_ps;
   if (ContainsAnyOf(text, kIci)) {
     sum = &times->ici_ps;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "src/base/text.h"
 #include "src/tools/registry.h"
 
 namespace strobe::tools {
@@ -176,14 +177,6 @@ Value NoData(std::string_view message) {
   document.Set("status", Value::String("NO_DATA"));
   document.Set("message", Value::String(message));
   return document;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
-    return static_cast<char>(c < 0x80 ? std::tolower(c) : c);
-  });
-  return lower;
 }
 
 std::string_view Trimmed(std::string_view text) {

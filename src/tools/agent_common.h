@@ -88,7 +88,6 @@ ToolResult TextResult(std::string text);
 // {status, message} of a session that has nothing to say.
 Value NoData(std::string_view message);
 
-std::string Lower(std::string_view text);
 std::string_view Trimmed(std::string_view text);
 bool ContainsAnyOf(std::string_view text, const std::vector<std::string_view>& parts);
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "src/base/text.h"
 #include "src/hlo/shape.h"
 #include "src/tools/agent_common.h"
 
@@ -123,7 +124,7 @@ std::vector<TextShape> ShapesIn(std::string_view text) {
     if (close == std::string_view::npos) break;
     if (begin == open || std::isalpha(static_cast<unsigned char>(text[begin])) == 0) continue;
     TextShape shape;
-    shape.element_type = Lower(text.substr(begin, open - begin));
+    shape.element_type = AsciiLower(text.substr(begin, open - begin));
     if (!ParseDimensions(text.substr(open + 1, close - open - 1), &shape.dimensions)) continue;
     shapes.push_back(std::move(shape));
   }
@@ -146,7 +147,7 @@ std::string TargetOf(std::string_view expression) {
   const size_t begin = expression.find(kKey);
   if (begin == std::string_view::npos) return {};
   const std::string_view rest = expression.substr(begin + kKey.size());
-  return Lower(rest.substr(0, rest.find('"')));
+  return AsciiLower(rest.substr(0, rest.find('"')));
 }
 
 // The number behind "key": in a small JSON text.
@@ -193,8 +194,8 @@ std::string_view ProvenanceName(Provenance provenance) {
 
 bool IsCustomCall(std::string_view expression, std::string_view category, std::string_view name) {
   static const std::vector<std::string_view> kWords = {"custom-call", "custom_call"};
-  return ContainsAnyOf(Lower(category), kWords) || ContainsAnyOf(Lower(name), kWords) ||
-         ContainsAnyOf(Lower(expression), kWords);
+  return ContainsAnyOf(AsciiLower(category), kWords) || ContainsAnyOf(AsciiLower(name), kWords) ||
+         ContainsAnyOf(AsciiLower(expression), kWords);
 }
 
 ExpressionShapes ParseExpressionShapes(std::string_view expression) {
@@ -219,7 +220,7 @@ CustomCallCost DeriveCustomCallCost(std::string_view expression, std::string_vie
   CustomCallCost cost;
   if (!IsCustomCall(expression, category, name)) return cost;
   if (ContainsAnyOf(TargetOf(expression), kAnnotationTargets) ||
-      ContainsAnyOf(Lower(name), kAnnotationTargets)) {
+      ContainsAnyOf(AsciiLower(name), kAnnotationTargets)) {
     cost.flops = 0;
     cost.bytes = 0;
     return cost;
@@ -237,8 +238,8 @@ CustomCallCost DeriveCustomCallCost(std::string_view expression, std::string_vie
   if (tensors.size() > kMaxOperands) tensors.resize(kMaxOperands);
   if (shapes.result && shapes.result->dimensions.size() >= 2 && tensors.size() >= 2) {
     if (auto product = MatrixProduct(*shapes.result, tensors)) return *product;
-    if (tensors.size() >= 3 && (ContainsAnyOf(Lower(expression), kAttentionWords) ||
-                                ContainsAnyOf(Lower(name), kAttentionWords))) {
+    if (tensors.size() >= 3 && (ContainsAnyOf(AsciiLower(expression), kAttentionWords) ||
+                                ContainsAnyOf(AsciiLower(name), kAttentionWords))) {
       if (auto attention = Attention(*shapes.result, tensors)) return *attention;
     }
   }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 
+#include "src/base/text.h"
 #include "src/hlo/message.h"
 #include "src/tools/agent_common.h"
 
@@ -86,7 +87,7 @@ bool CustomCallComputes(std::string_view target) {
                                                        "xla.sdy.funcresultsharding",
                                                        "xla.sdy.globaltolocalshape",
                                                        "xla.sdy.localtoglobalshape"};
-  const std::string name = Lower(target);
+  const std::string name = AsciiLower(target);
   for (const std::string_view start : kAlways) {
     if (name.starts_with(start)) return true;
   }

@@ -9,6 +9,7 @@
 #include <deque>
 #include <set>
 
+#include "src/base/text.h"
 #include "src/hlo/shape.h"
 #include "src/tools/agent_detect.h"
 
@@ -68,7 +69,7 @@ bool LooksLikeTraining(const hlo::HloModule& module) {
   static const std::vector<std::string_view> kWords = {"grad", "backward", "loss",  "optimizer",
                                                        "adam", "sgd",      "update"};
   return std::ranges::any_of(module.computations(), [](const hlo::Computation& computation) {
-    return ContainsAnyOf(Lower(computation.name), kWords);
+    return ContainsAnyOf(AsciiLower(computation.name), kWords);
   });
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "src/base/text.h"
+
 namespace strobe::tools {
 namespace {
 
@@ -185,7 +187,7 @@ class EventFilterParser {
       return inner;
     }
     if (!Next(Token::Kind::kWord)) return Invalid("The filter lacks the name of a field.", text_);
-    const std::string field = Lower(tokens_[at_++].text);
+    const std::string field = AsciiLower(tokens_[at_++].text);
     if (!Next(Token::Kind::kOperator)) {
       return Invalid("The filter lacks a comparison behind " + field + ".", text_);
     }

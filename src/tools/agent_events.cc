@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "src/base/text.h"
 #include "src/tools/agent_event_filter.h"
 #include "src/tools/agent_event_walk.h"
 
@@ -68,7 +69,7 @@ Result<EventSelection> SelectionOf(const ToolOptions& options) {
       CheckOrder(selection.start_ps, selection.end_ps, "start_time_ps and end_time_ps"));
   STROBE_RETURN_IF_ERROR(CheckOrder(selection.min_duration_ps, selection.max_duration_ps,
                                     "min_duration_ps and max_duration_ps"));
-  const std::string window = Lower(Trimmed(options.Text("window_semantics")));
+  const std::string window = AsciiLower(Trimmed(options.Text("window_semantics")));
   if (window != "containment" && window != "overlap") {
     return InvalidArgumentError("OPTION_INVALID",
                                 "The option window_semantics must be containment or overlap.")
@@ -176,7 +177,7 @@ Result<std::vector<std::string>> GroupFields(std::string_view text) {
   std::vector<std::string> fields;
   while (!text.empty()) {
     const size_t comma = text.find(',');
-    const std::string field = Lower(Trimmed(text.substr(0, comma)));
+    const std::string field = AsciiLower(Trimmed(text.substr(0, comma)));
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
     if (field.empty()) continue;
     if (std::ranges::find(kFields, field) == kFields.end()) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 
+#include "src/base/text.h"
 #include "src/hlo/cost.h"
 #include "src/hlo/hlo_graph.h"
 #include "src/hlo/hlo_printer.h"
@@ -26,7 +27,7 @@ class GraphQuery {
         options_(options),
         cost_(hlo::CostOf(module, hlo::CostModel::kGeneric)),
         computation_(WithoutPercent(options.Text("comp_name"))),
-        pattern_(Lower(options.Text("name_pattern"))),
+        pattern_(AsciiLower(options.Text("name_pattern"))),
         limit_(LimitOf(options.Integer("limit", 50), kMaxListedRecords)) {}
 
   Result<Value> Answer(const std::string& mode) const {
@@ -67,9 +68,10 @@ class GraphQuery {
   }
   bool NameMatches(uint32_t i) const {
     if (pattern_.empty()) return true;
-    return Lower(At(i).name).find(pattern_) != std::string::npos ||
-           Lower(At(i).opcode_text).find(pattern_) != std::string::npos ||
-           Lower(hlo::DecodeMetadata(At(i).metadata).op_name).find(pattern_) != std::string::npos;
+    return AsciiLower(At(i).name).find(pattern_) != std::string::npos ||
+           AsciiLower(At(i).opcode_text).find(pattern_) != std::string::npos ||
+           AsciiLower(hlo::DecodeMetadata(At(i).metadata).op_name).find(pattern_) !=
+               std::string::npos;
   }
   double Bytes(uint32_t i) const { return cost_.instructions[i].bytes_accessed; }
   double Flops(uint32_t i) const { return cost_.instructions[i].flops; }
@@ -253,7 +255,7 @@ Value GraphQuery::CallTree() const {
 
 Value GraphQuery::Found() const {
   const std::string opcode = options_.Text("opcode");
-  const std::string category = Lower(options_.Text("category"));
+  const std::string category = AsciiLower(options_.Text("category"));
   Value list = Value::List();
   int64_t matched = 0;
   for (uint32_t i = 0; i < module_.instructions().size(); ++i) {
@@ -261,7 +263,7 @@ Value GraphQuery::Found() const {
     if (!computation_.empty() && ComputationName(i) != computation_) continue;
     if (!NameMatches(i)) continue;
     if (!category.empty() &&
-        Lower(hlo::CategoryOf(module_, i)).find(category) == std::string::npos) {
+        AsciiLower(hlo::CategoryOf(module_, i)).find(category) == std::string::npos) {
       continue;
     }
     ++matched;
@@ -327,7 +329,7 @@ Result<ToolResult> RunQueryHloGraph(const ToolQuestion& question, ToolInput& inp
   STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const hlo::HloModule> module, set->Module(index));
   const GraphQuery query(*module, question.options);
   STROBE_ASSIGN_OR_RETURN(Value document,
-                          query.Answer(Lower(Trimmed(question.options.Text("mode")))));
+                          query.Answer(AsciiLower(Trimmed(question.options.Text("mode")))));
   document.Set("module_name", Value::String(set->entries()[index].key));
   return DocumentResult(std::move(document));
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "src/base/text.h"
 #include "src/tools/agent_event_walk.h"
 
 namespace strobe::tools {
@@ -130,7 +131,7 @@ void KernelSums::AddKernels(const Track& track, bool is_region) {
     if (!kernel_.empty() && name != kernel_) continue;
     const double duration_us = static_cast<double>(columns.duration_ps[event]) / 1e6;
     const Interval span = NanosecondsOf(track, event);
-    const std::string lower = Lower(name);
+    const std::string lower = AsciiLower(name);
     KernelSum& sum = sums_[{std::move(name), is_region}];
     sum.total_us += duration_us;
     ++sum.count;

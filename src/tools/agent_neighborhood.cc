@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 
+#include "src/base/text.h"
 #include "src/tools/agent_modules.h"
 
 namespace strobe::tools {
@@ -24,7 +25,7 @@ struct NeighbourhoodOptions {
 
 Result<NeighbourhoodOptions> ReadOptions(const ToolOptions& options) {
   NeighbourhoodOptions read;
-  const std::string direction = Lower(Trimmed(options.Text("direction")));
+  const std::string direction = AsciiLower(Trimmed(options.Text("direction")));
   const auto among = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, direction) != names.end();
   };
@@ -40,7 +41,7 @@ Result<NeighbourhoodOptions> ReadOptions(const ToolOptions& options) {
   read.follow_calls = options.Flag("follow_calls");
   read.mark_blockers = options.Flag("detect_fusion_blockers");
   read.metadata = options.Flag("print_metadata");
-  read.opcode = Lower(options.Text("opcode_filter"));
+  read.opcode = AsciiLower(options.Text("opcode_filter"));
   read.max_nodes = static_cast<size_t>(
       std::clamp<int64_t>(options.Integer("max_nodes", 200), 1, kMaxNeighbourhoodNodes));
   return read;
@@ -57,7 +58,7 @@ Neighbourhood NeighbourhoodOf(const hlo::HloModule& module, uint32_t center,
   Neighbourhood around{.center = center, .distances = {{center, 0}}, .found = 1};
   std::map<uint32_t, int64_t> seen = {{center, 0}};
   const auto show = [&](uint32_t instruction, int64_t distance) {
-    const std::string opcode = Lower(module.instruction(instruction).opcode_text);
+    const std::string opcode = AsciiLower(module.instruction(instruction).opcode_text);
     if (opcode.find(options.opcode) == std::string::npos) return;
     ++around.found;
     if (around.distances.size() < options.max_nodes) around.distances[instruction] = distance;
@@ -249,7 +250,7 @@ Result<ToolResult> RunGetHloNeighborhood(const ToolQuestion& question, ToolInput
                                 "instruction_name and op_name name different instructions.");
   }
   return NeighbourhoodAnswer({question, input, cancel}, instruction.empty() ? op : instruction,
-                             Lower(question.options.Text("fmt")));
+                             AsciiLower(question.options.Text("fmt")));
 }
 
 }  // namespace

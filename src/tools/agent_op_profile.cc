@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "src/base/text.h"
 #include "src/tools/agent_custom_call.h"
 #include "src/tools/agent_profile_tree.h"
 
@@ -44,7 +45,7 @@ std::string GuessedCategory(const std::string& name) {
   constexpr std::array<std::string_view, 10> kKinds = {
       "custom-call", "fusion",  "convolution", "dot",   "reduce",
       "copy",        "reshape", "broadcast",   "while", "tuple"};
-  const std::string lower = Lower(name);
+  const std::string lower = AsciiLower(name);
   for (const std::string_view kind : kKinds) {
     if (lower.find(kind) != std::string::npos) return std::string(kind);
   }
@@ -108,7 +109,7 @@ class OpProfileView {
   OpProfileView(const AgentContext& context, const Value& root, Normalization normalization)
       : context_(context), root_(root), normalization_(normalization) {
     CollectLeaves(root, "", 0, &ops_);
-    sort_by_ = Lower(Trimmed(context.options().Text("sort_by")));
+    sort_by_ = AsciiLower(Trimmed(context.options().Text("sort_by")));
     std::ranges::stable_sort(ops_, std::greater(), [&](const LeafOp& op) { return KeyOf(op); });
     total_ms_ = RawTimePs(root) / 1e9;
     GroupByCategory();
@@ -219,12 +220,13 @@ Value OpProfileView::OpsOf(const CategoryTotal& category, size_t limit) const {
 }
 
 Result<Value> OpProfileView::OneCategory(const std::string& wanted) const {
-  const std::string lower = Lower(Trimmed(wanted));
-  auto found = std::ranges::find_if(
-      categories_, [&](const CategoryTotal& category) { return Lower(category.name) == lower; });
+  const std::string lower = AsciiLower(Trimmed(wanted));
+  auto found = std::ranges::find_if(categories_, [&](const CategoryTotal& category) {
+    return AsciiLower(category.name) == lower;
+  });
   if (found == categories_.end()) {
     found = std::ranges::find_if(categories_, [&](const CategoryTotal& category) {
-      return Lower(category.name).find(lower) != std::string::npos;
+      return AsciiLower(category.name).find(lower) != std::string::npos;
     });
   }
   if (found == categories_.end()) {
@@ -271,7 +273,7 @@ Value OpProfileView::Categories() const {
   hints.Set("view_grouped_ops", Value::String("strobe get_hlo_op_profile SESSION --view=grouped"));
   hints.Set("available_categories", CategoryNames());
   for (const CategoryTotal& category : categories_) {
-    if (!ContainsAnyOf(Lower(category.name), kCommunication)) continue;
+    if (!ContainsAnyOf(AsciiLower(category.name), kCommunication)) continue;
     hints.Set("drill_down_into_communication", Value::String(ask + category.name + "'"));
     break;
   }
@@ -345,12 +347,12 @@ std::vector<std::string> PathParts(std::string_view path, const std::string& roo
   std::vector<std::string> parts;
   while (!path.empty()) {
     const size_t slash = path.find('/');
-    if (slash != 0) parts.push_back(Lower(path.substr(0, slash)));
+    if (slash != 0) parts.push_back(AsciiLower(path.substr(0, slash)));
     if (slash == std::string_view::npos) break;
     path.remove_prefix(slash + 1);
   }
   if (!parts.empty() && (parts[0] == "root" || parts[0] == "by_category" ||
-                         parts[0] == "by_program" || parts[0] == Lower(root))) {
+                         parts[0] == "by_program" || parts[0] == AsciiLower(root))) {
     parts.erase(parts.begin());
   }
   return parts;
@@ -362,7 +364,7 @@ Result<Value> OpProfileView::Tree() const {
   std::string path = NodeName(root_);
   for (const std::string& part : PathParts(asked, path)) {
     const auto found = std::ranges::find_if(ChildrenOf(*node), [&](const Value& child) {
-      return Lower(TextIn(child, "name")).find(part) != std::string::npos;
+      return AsciiLower(TextIn(child, "name")).find(part) != std::string::npos;
     });
     if (found == ChildrenOf(*node).end()) {
       return NotFoundError("PATH_UNKNOWN", "The op profile has no node of that path.")
@@ -401,7 +403,7 @@ Result<Value> OpProfileView::Tree() const {
 Result<Value> OpProfileView::Make() const {
   const std::string& category = context_.options().Text("category");
   if (!category.empty()) return OneCategory(category);
-  const std::string view = Lower(Trimmed(context_.options().Text("view")));
+  const std::string view = AsciiLower(Trimmed(context_.options().Text("view")));
   if (view == "flat") return Flat();
   if (view == "category" || view == "summary") return Categories();
   if (view == "tree") return Tree();
@@ -410,7 +412,7 @@ Result<Value> OpProfileView::Make() const {
 
 Status CheckChoice(const AgentContext& context, std::string_view option,
                    const std::vector<std::string_view>& choices) {
-  const std::string given = Lower(Trimmed(context.options().Text(option)));
+  const std::string given = AsciiLower(Trimmed(context.options().Text(option)));
   std::string all;
   for (const std::string_view choice : choices) {
     if (given == choice) return OkStatus();
@@ -434,7 +436,7 @@ Result<ToolResult> RunGetHloOpProfile(const ToolQuestion& question, ToolInput& i
   STROBE_RETURN_IF_ERROR(CheckChoice(context, "sort_by", {"time", "flops", "bytes"}));
   // Unlike XProf's tree view, a path that begins by_category changes to that tree.
   std::map<std::string, std::string> options;
-  if (Lower(question.options.Text("path")).starts_with("by_category") && !question.as_xprof) {
+  if (AsciiLower(question.options.Text("path")).starts_with("by_category") && !question.as_xprof) {
     options["group_by"] = "category";
   }
   STROBE_ASSIGN_OR_RETURN(ToolResult profile, context.Ask("op_profile", options));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "src/base/text.h"
 #include "src/tools/agent_custom_call.h"
 #include "src/tools/agent_profile_tree.h"
 
@@ -426,7 +427,7 @@ double CustomCallSharePercent(const Table& roofline) {
   for (size_t i = 1; i < roofline.rows().size(); ++i) {
     const TableRow row(roofline, i);
     const std::string name = row.Text("operation");
-    const std::string category = Lower(row.Text("category"));
+    const std::string category = AsciiLower(row.Text("category"));
     if (!name.starts_with("custom-call") && category != "custom-call" &&
         category != "custom_call") {
       continue;

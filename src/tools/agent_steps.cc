@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "src/base/text.h"
+
 namespace strobe::tools {
 namespace {
 
@@ -365,7 +367,7 @@ Result<ToolResult> RunGetAvgStepTime(const ToolQuestion& question, ToolInput& in
       const xplane::Plane& plane = file->planes()[p];
       if (!plane.name.starts_with("/device:")) continue;
       for (size_t l = 0; l < plane.lines.size(); ++l) {
-        if (Lower(plane.lines[l].label()).find("xla modules") == std::string::npos) continue;
+        if (AsciiLower(plane.lines[l].label()).find("xla modules") == std::string::npos) continue;
         STROBE_RETURN_IF_ERROR(cancel.Check());
         const xplane::LineColumns& line = file->Line(p, l);
         for (size_t e = 0; e < line.event_count(); ++e) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "src/base/text.h"
 #include "src/tools/agent_custom_call.h"
 #include "src/tools/agent_profile_tree.h"
 
@@ -24,8 +25,8 @@ struct TopOp {
 };
 
 bool IsIdle(const TopOp& op) {
-  const std::string name = Lower(Trimmed(op.path));
-  return Lower(Trimmed(op.category)) == "idle" || name == "idle" || name.ends_with("/idle") ||
+  const std::string name = AsciiLower(Trimmed(op.path));
+  return AsciiLower(Trimmed(op.category)) == "idle" || name == "idle" || name.ends_with("/idle") ||
          name.find("/idle/") != std::string::npos;
 }
 
@@ -41,7 +42,7 @@ std::string TargetIn(const std::string& expression) {
 
 // The name, and where it says little, in brackets what would.
 std::string LabelOf(const std::string& name, const Value& xla) {
-  const std::string category = Lower(TextIn(xla, "category"));
+  const std::string category = AsciiLower(TextIn(xla, "category"));
   const bool custom = category == "custom-call" || category == "custom_call";
   std::string more = TextIn(xla, "provenance");
   if (!more.empty()) {
@@ -217,9 +218,10 @@ Result<ToolResult> RunGetTopHloOps(const ToolQuestion& question, ToolInput& inpu
   std::vector<TopOp> ops;
   const std::string wanted(Trimmed(question.options.Text("op_name")));
   if (const Value* root = OpProfileRoot(profile.document)) Collect(*root, "", wanted, 0, &ops);
-  if (const std::string category = Lower(Trimmed(question.options.Text("category_filter")));
+  if (const std::string category = AsciiLower(Trimmed(question.options.Text("category_filter")));
       !category.empty()) {
-    std::erase_if(ops, [&](const TopOp& op) { return Lower(Trimmed(op.category)) != category; });
+    std::erase_if(ops,
+                  [&](const TopOp& op) { return AsciiLower(Trimmed(op.category)) != category; });
   }
   const bool has_programs = ObjectIn(profile.document, "byProgram") != nullptr;
   return DocumentResult(TopOpsDocument(context, ops, has_programs), profile);
@@ -307,7 +309,7 @@ Result<ToolResult> RunGetHloStats(const ToolQuestion& question, ToolInput& input
                                   const CancelToken& cancel) {
   const AgentContext context{question, input, cancel};
   STROBE_ASSIGN_OR_RETURN(ToolResult stats, context.Ask("hlo_stats"));
-  const std::string category = Lower(Trimmed(question.options.Text("category_filter")));
+  const std::string category = AsciiLower(Trimmed(question.options.Text("category_filter")));
   const bool nested_too = question.options.Flag("include_nested");
   std::vector<size_t> rows;
   size_t nested = 0;
@@ -317,7 +319,7 @@ Result<ToolResult> RunGetHloStats(const ToolQuestion& question, ToolInput& input
   const Table& table = stats.tables.empty() ? none : stats.tables[0];
   for (size_t i = 0; i < table.rows().size(); ++i) {
     const TableRow row(table, i);
-    if (Lower(row.Text("category")).find(category) == std::string::npos) continue;
+    if (AsciiLower(row.Text("category")).find(category) == std::string::npos) continue;
     const bool is_nested = !row.Text("parent_op_name").empty() && row.Number("rank") == 0;
     nested += is_nested ? 1 : 0;
     if (is_nested && !nested_too) continue;
@@ -332,7 +334,7 @@ Result<ToolResult> RunGetHloStats(const ToolQuestion& question, ToolInput& input
                                    "lists them."
                                  : "The profile has no operation that matches.");
   }
-  const std::string sort_by = Lower(Trimmed(question.options.Text("sort_by")));
+  const std::string sort_by = AsciiLower(Trimmed(question.options.Text("sort_by")));
   std::ranges::stable_sort(rows, std::greater(),
                            [&](size_t i) { return StatsKey(TableRow(table, i), sort_by); });
   const size_t shown = LimitOf(question.options.Integer("limit"), rows.size());

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "src/base/text.h"
 #include "src/tools/tpu_counter_names.h"
 #include "src/tools/utilization_viewer.h"
 
@@ -28,12 +29,6 @@ Table MakeTable() {
   add("Description", "Description", ColumnType::kString, "What the counter counts.");
   add("Set", "Set", ColumnType::kString, "Groups that the counter belongs to.");
   return table;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
 }
 
 std::optional<int64_t> ChipOf(const xplane::ProfileFile& file, size_t plane) {
@@ -92,7 +87,7 @@ class CounterRows {
       std::string_view description = descriptions[e].text;
       std::string_view set = sets[e].text;
       AddNote(file, p, line.name[e], ids[e], &description, &set);
-      table_->AddRow({host.name, chip, about.name, about.id, Lower(metadata.name),
+      table_->AddRow({host.name, chip, about.name, about.id, AsciiLower(metadata.name),
                       Cell(value).Format(hex), description, set},
                      {.op_name = {}, .framework_op = {}, .host = host.name});
     }

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "src/base/text.h"
+
 namespace strobe::tools {
 
 using analysis::HardwareType;
@@ -147,37 +149,6 @@ bool IsInfeedOrOutfeed(std::string_view category) {
   return category.find("infeed") != std::string_view::npos ||
          category.find("outfeed") != std::string_view::npos;
 }
-
-namespace {
-
-std::string EscapeHtml(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped.push_back(c);
-        break;
-    }
-  }
-  return escaped;
-}
-
-}  // namespace
 
 std::string SourceCell(const OpMetrics& op) {
   if (op.source_file.empty()) return {};

@@ -4,16 +4,12 @@
 #include <chrono>
 
 #include "src/analysis/combine_op_stats.h"
+#include "src/xplane/stat_names.h"
 
 namespace strobe::tools {
 namespace {
 
 constexpr auto kCancelPoll = std::chrono::milliseconds(20);
-
-bool KnowsStat(const xplane::Plane& plane, std::string_view name) {
-  return std::ranges::any_of(plane.stat_metadata,
-                             [&](const xplane::StatMetadata& stat) { return stat.name == name; });
-}
 
 bool KnowsEvent(const xplane::Plane& plane, std::string_view prefix) {
   return std::ranges::any_of(plane.event_metadata, [&](const xplane::EventMetadata& event) {
@@ -76,10 +72,11 @@ SessionFacts FactsOf(const std::vector<ToolHost>& hosts, const hlo::ModuleSet& m
       facts.has_gpu_plane |= plane.name.starts_with("/device:GPU:");
       if (plane.name.starts_with("/device:TPU:")) {
         facts.has_tpu_plane = true;
-        facts.has_counters |= KnowsStat(plane, "counter_value");
+        facts.has_counters |= xplane::KnowsStat(plane, "counter_value");
       }
       if (plane.name == hlo::kMetadataPlane) {
-        facts.has_hlo_modules |= KnowsStat(plane, "Hlo Proto") || KnowsStat(plane, "HLO Proto");
+        facts.has_hlo_modules |=
+            xplane::KnowsStat(plane, "Hlo Proto") || xplane::KnowsStat(plane, "HLO Proto");
       }
     }
   }

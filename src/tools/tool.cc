@@ -4,15 +4,10 @@
 #include <cctype>
 #include <charconv>
 
+#include "src/base/text.h"
+
 namespace strobe::tools {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 template <typename Number>
 bool ParseNumber(std::string_view text, Number* value) {
@@ -44,7 +39,8 @@ Status CheckValue(const OptionSpec& spec, const std::string& text) {
   bool good = true;
   int64_t integer = 0;
   double number = 0;
-  if (spec.type == OptionType::kBoolean) good = Lower(text) == "true" || Lower(text) == "false";
+  if (spec.type == OptionType::kBoolean)
+    good = AsciiLower(text) == "true" || AsciiLower(text) == "false";
   if (spec.type == OptionType::kInteger) good = ParseNumber(text, &integer);
   if (spec.type == OptionType::kNumber) good = ParseNumber(text, &number);
   std::string expected(TypeName(spec.type));
@@ -77,7 +73,7 @@ Result<ToolOptions> ToolOptions::Parse(const std::vector<OptionSpec>& specs,
           .Hint(names.empty() ? "It takes no options." : "It takes: " + Joined(names) + ".");
     }
     if (policy == Policy::kStrict) STROBE_RETURN_IF_ERROR(CheckValue(*spec, text));
-    options.values_[name] = spec->type == OptionType::kBoolean ? Lower(text) : text;
+    options.values_[name] = spec->type == OptionType::kBoolean ? AsciiLower(text) : text;
     options.given_[name] = true;
   }
   return options;
@@ -89,7 +85,7 @@ const std::string& ToolOptions::Text(std::string_view name) const {
   return found == values_.end() ? none : found->second;
 }
 
-bool ToolOptions::Flag(std::string_view name) const { return Lower(Text(name)) == "true"; }
+bool ToolOptions::Flag(std::string_view name) const { return AsciiLower(Text(name)) == "true"; }
 
 int64_t ToolOptions::Integer(std::string_view name, int64_t otherwise) const {
   int64_t value = 0;
