@@ -9,6 +9,7 @@
 #include "src/cli/agent_command.h"
 #include "src/cli/agent_files.h"
 #include "src/cli/command.h"
+#include "src/cli/numeric_parity_command.h"
 #include "src/cli/parse_access.h"
 #include "src/cli/resource_command.h"
 #include "src/cli/text.h"
@@ -67,6 +68,8 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
                    "Seconds that one answer of a tool may take; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command->add_option("--tool-memory", options.tool_memory,
+                      "What one answer of a tool may hold, such as 4G (default as --memory)");
   command->add_option("--log-level", options.log_level, "debug, info, warning, error or off")
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
       ->capture_default_str();
@@ -337,6 +340,39 @@ void AddAgentFiles(CLI::App& app, AgentCommandOptions& session, AgentFileOptions
   skills->callback([&] { action = [&options] { return RunInstallSkills(options); }; });
 }
 
+void AddNumericParity(CLI::App& app, NumericParityOptions& options, Action& action) {
+  CLI::App* verify = app.add_subcommand("verify_numerical_parity",
+                                        "Whether two kernels' results are the same numbers; 1 "
+                                        "when they are not.")
+                         ->group("Tools for agents");
+  verify->add_option("--reference", options.reference, "Results of one: .npy, or a directory");
+  verify->add_option("--candidate", options.candidate, "Results of the other, likewise");
+  verify
+      ->add_option("--max_allowed_ulp,--max-allowed-ulp", options.max_ulp,
+                   "No element may be further apart")
+      ->capture_default_str();
+  verify
+      ->add_option("--p99_9_allowed_ulp,--p99-9-allowed-ulp", options.p99_9_ulp,
+                   "Nor 99.9 % of them further than this")
+      ->capture_default_str();
+  verify->callback([&] { action = [&options] { return RunVerifyNumericalParity(options); }; });
+
+  CLI::App* make = app.add_subcommand("make_parity_inputs",
+                                      "Write inputs on which two kernels should be compared.")
+                       ->group("Tools for agents");
+  make->add_option("--shapes", options.shapes, "One for each input, such as \"[(128,256)]\"");
+  make->add_option("--tier", options.tier, "fast_agent, presubmit or deep_fuzzing")
+      ->capture_default_str();
+  make->add_option("--seed", options.seed, "The same seed gives the same inputs")
+      ->capture_default_str();
+  make->add_option("--output_dir,--output-dir", options.output_directory, "Directory to fill");
+  make->callback([&] { action = [&options] { return RunMakeParityInputs(options); }; });
+  for (CLI::App* command : {verify, make}) {
+    command->add_option("--dtype_str,--dtype-str,--dtype", options.dtype, "Type of the elements")
+        ->capture_default_str();
+  }
+}
+
 void AddAgentTool(CLI::App& app, const tools::ToolDescriptor& tool, AgentCommandOptions& options,
                   Action& action) {
   CLI::App* command = app.add_subcommand(tool.id, tool.question)->group("Tools for agents");
@@ -526,6 +562,7 @@ int RunStrobe(int argc, char** argv) {
   ToolCommandOptions tool;
   AgentCommandOptions agent_tool;
   AgentFileOptions agent_files;
+  NumericParityOptions numeric_parity;
   std::string help_topic;
   AddServe(app, serve, action);
   AddList(app, list, action);
@@ -542,6 +579,7 @@ int RunStrobe(int argc, char** argv) {
     }
   }
   AddAgentFiles(app, agent_tool, agent_files, action);
+  AddNumericParity(app, numeric_parity, action);
   ResourceOptions resources;
   AddResources(app, resources, action);
   AccessOptions access;
