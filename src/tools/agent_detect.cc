@@ -210,7 +210,8 @@ Value FindingValue(const DataFlow& flow, const hlo::ModuleSet::Entry& entry, uin
   return value;
 }
 
-Result<ToolResult> RunDetector(const AgentContext& context, const ModuleLook& look) {
+Result<ToolResult> RunDetector(const AgentContext& context, const ModuleLook& look,
+                               const ModulesDone& done) {
   const std::shared_ptr<const hlo::ModuleSet> set = context.input.Modules();
   if (set->empty()) {
     return DocumentResult(NotEvaluated(
@@ -236,6 +237,7 @@ Result<ToolResult> RunDetector(const AgentContext& context, const ModuleLook& lo
     ++looked_at;
     look(DataFlow(**module), set->entries()[i], costs, &findings);
   }
+  if (done) done(&findings);
   result.shape = ToolResult::Shape::kDocument;
   if (looked_at == 0) {
     result.document = NotEvaluated("No HLO module of the session can be read.");

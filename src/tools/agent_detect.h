@@ -60,7 +60,10 @@ struct Finding {
 // Calls `look` for each readable module and makes the answer of what it found.
 using ModuleLook = std::function<void(const DataFlow& flow, const hlo::ModuleSet::Entry& entry,
                                       const OpCosts& costs, std::vector<Finding>* findings)>;
-Result<ToolResult> RunDetector(const AgentContext& context, const ModuleLook& look);
+// Called once after the last module, for what is seen only across modules.
+using ModulesDone = std::function<void(std::vector<Finding>* findings)>;
+Result<ToolResult> RunDetector(const AgentContext& context, const ModuleLook& look,
+                               const ModulesDone& done = {});
 
 // Name, module, time and bytes: what all findings have.
 Value FindingValue(const DataFlow& flow, const hlo::ModuleSet::Entry& entry, uint32_t instruction,

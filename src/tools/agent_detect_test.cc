@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "src/analysis/op_profile_for_test.h"
 #include "src/hlo/hlo_text_parser.h"
 #include "src/storage/byte_source.h"
 #include "src/tools/session_for_test.h"
+#include "src/xplane/xspace_builder.h"
 
 namespace strobe::tools {
 namespace {
@@ -137,6 +139,112 @@ TEST(ReshapeTest, ALargeTransposeBeforeAProductIsFound) {
   EXPECT_EQ(Found(Look("detect_unfused_reshapes", text)), 1U);
   EXPECT_EQ(Found(Look("detect_unfused_reshapes", text, {{"min_bytes_accessed", "100000000"}})),
             0U);
+}
+
+// A session of programs 1, 2 ... with the ops of each, all of `duration_ps` and run `runs` times.
+struct Program {
+  std::string text;
+  std::vector<std::string> ops;
+  int runs = 1;
+};
+Value LookAtPrograms(const std::vector<Program>& programs, int64_t duration_ps = 5'000'000) {
+  xplane::XSpaceBuilder space;
+  xplane::PlaneBuilder& plane = space.AddPlane("/device:TPU:0");
+  plane.PlaneStats().AddStat(plane.StatId("device_type_string"), std::string_view("TPU v6 Lite"));
+  xplane::LineBuilder& line = plane.AddLine(3, "XLA Ops", 0);
+  auto modules = std::make_shared<hlo::ModuleSet>();
+  int64_t at_ps = 0;
+  for (size_t p = 0; p < programs.size(); ++p) {
+    const Result<hlo::HloText> program = hlo::HloProtoFromText(programs[p].text);
+    EXPECT_TRUE(program.ok()) << program.status().ToString();
+    modules->AddFile("m(" + std::to_string(p + 1) + ").hlo_proto.pb", program->hlo_proto, nullptr);
+    for (const std::string& op : programs[p].ops) {
+      const int64_t id = analysis::AddTpuOp(
+          &plane, {.name = op, .category = "elementwise", .symbol = 1, .program = p + 1});
+      for (int run = 0; run < programs[p].runs; ++run, at_ps += 2 * duration_ps) {
+        line.AddEvent(id, at_ps, duration_ps);
+      }
+    }
+  }
+  modules->Finish();
+  SessionInput::Parts parts;
+  parts.name = "made";
+  parts.modules = std::move(modules);
+  const std::shared_ptr<xplane::ProfileFile> file = xplane::MustOpen(space.Serialize());
+  parts.hosts.push_back({.name = "h", .file = file.get(), .error = {}});
+  parts.owners.push_back(file);
+  SessionInput session(std::move(parts));
+  return MustAnswer("detect_unfused_updates", session).document;
+}
+
+std::vector<std::string> Members(const Value& finding) {
+  std::vector<std::string> names;
+  for (const Value& name : finding.Find("group_members")->items()) {
+    names.push_back(name.string_value());
+  }
+  return names;
+}
+
+std::string Entry(const std::string& lines) {
+  return "HloModule m\n\nENTRY e {\n  x = f32[64]{0} parameter(0)\n  y = f32[64]{0} "
+         "parameter(1)\n" +
+         lines + "}\n";
+}
+
+TEST(UnfusedUpdatesTest, AChainIsFoundThroughWhatOnlyRenames) {
+  const Value document = LookAtPrograms(
+      {{Entry("  a = f32[64]{0} add(x, y)\n  b = f32[64]{0} bitcast(a)\n  ROOT c = f32[64]{0} "
+              "multiply(b, b)\n"),
+        {"a", "c"}}});
+  ASSERT_EQ(Found(document), 1U);
+  const Value& finding = document.Find("inefficient_ops")->items()[0];
+  EXPECT_EQ(finding.Find("unfused_type")->string_value(), "topological_chain");
+  EXPECT_EQ(Members(finding), (std::vector<std::string>{"a", "c"}));
+  EXPECT_DOUBLE_EQ(finding.Find("total_self_time_ms")->double_value(), 0.01);
+}
+
+TEST(UnfusedUpdatesTest, ABranchMakesItACluster) {
+  const Value document = LookAtPrograms(
+      {{Entry("  a = f32[64]{0} add(x, y)\n  b = f32[64]{0} negate(a)\n  c = f32[64]{0} "
+              "abs(a)\n  ROOT d = f32[64]{0} multiply(b, c)\n"),
+        {"a", "b", "c", "d"}}});
+  ASSERT_EQ(Found(document), 1U);
+  EXPECT_EQ(document.Find("inefficient_ops")->items()[0].Find("unfused_type")->string_value(),
+            "unfused_cluster");
+}
+
+constexpr std::string_view kTwoApart =
+    "  a = f32[64]{0} add(x, y)\n  b = f32[64]{0} subtract(x, y)\n"
+    "  p = f32[] constant(0)\n  ROOT t = (f32[64]{0}, f32[64]{0}) tuple(a, b)\n";
+
+TEST(UnfusedUpdatesTest, UnconnectedOpsOfOneShapeAreAGroup) {
+  const Value document = LookAtPrograms({{Entry(std::string(kTwoApart)), {"a", "b"}}});
+  ASSERT_EQ(Found(document), 1U);
+  EXPECT_EQ(document.Find("inefficient_ops")->items()[0].Find("unfused_type")->string_value(),
+            "parallel_group");
+}
+
+TEST(UnfusedUpdatesTest, ProgramsOfOneOpEachAreAnEagerGroup) {
+  const std::string add = Entry("  ROOT add.1 = f32[64]{0} add(x, y)\n");
+  const std::string negate = Entry("  ROOT negate.1 = f32[64]{0} negate(x)\n");
+  const Value document = LookAtPrograms({{add, {"add.1"}, 5}, {negate, {"negate.1"}, 5}});
+  ASSERT_EQ(Found(document), 1U);
+  const Value& finding = document.Find("inefficient_ops")->items()[0];
+  EXPECT_EQ(finding.Find("unfused_type")->string_value(), "eager_unfused_group");
+  EXPECT_EQ(Members(finding), (std::vector<std::string>{"m(1)/add.1", "m(2)/negate.1"}));
+  // One of them runs twice as often: they are not called together.
+  EXPECT_EQ(Found(LookAtPrograms({{add, {"add.1"}, 5}, {negate, {"negate.1"}, 10}})), 0U);
+}
+
+TEST(UnfusedUpdatesTest, ShortAndLargeOpsAreLeftAlone) {
+  // Below a thousandth of a millisecond.
+  EXPECT_EQ(Found(LookAtPrograms({{Entry(std::string(kTwoApart)), {"a", "b"}}}, 100'000)), 0U);
+  const Value product = LookAtPrograms(
+      {{"HloModule m\n\nENTRY e {\n  x = f32[8,8]{1,0} parameter(0)\n  a = f32[8,8]{1,0} dot(x, "
+        "x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  ROOT b = f32[8,8]{1,0} dot(a, "
+        "x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+        {"a", "b"}}});
+  EXPECT_EQ(Found(product), 0U);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // detect_unfused_updates: chains and groups of small ops that one fusion could do.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
+#include <span>
+#include <string>
 
 #include "src/hlo/shape.h"
 #include "src/tools/agent_detect.h"
@@ -15,6 +18,8 @@ constexpr double kMinSelfTimeMs = 0.001;
 constexpr uint32_t kSmallFusionOps = 4;
 constexpr size_t kMaxReached = 1'000;
 constexpr double kOccurrenceTolerance = 0.2;
+// Compared with one another, and shown to people: more of them help nobody.
+constexpr size_t kMaxLoneOps = 2'000;
 
 bool IsPassedThrough(std::string_view opcode) {
   return opcode == "tuple" || opcode == "get-tuple-element" || opcode == "bitcast" ||
@@ -93,12 +98,101 @@ bool IsSmall(const DataFlow& flow, uint32_t instruction) {
   return inside > 0 && inside <= kSmallFusionOps;
 }
 
+// An op that no other of its module reaches or is reached by. Holds no module, because these are
+// let go one by one.
+struct LoneOp {
+  std::string module;
+  uint64_t program_id = 0;
+  uint32_t computation = 0;
+  std::string name;
+  std::string shape;
+  OpCost cost;
+  Value value;  // as of a finding of this op alone
+};
+
+// "add.12.clone" -> "add".
+std::string_view BaseName(std::string_view name) { return name.substr(0, name.find('.')); }
+
+bool Alike(const LoneOp& a, const LoneOp& b) {
+  const auto first = static_cast<double>(a.cost.occurrences);
+  const auto second = static_cast<double>(b.cost.occurrences);
+  return (a.shape == b.shape || BaseName(a.name) == BaseName(b.name)) &&
+         std::abs(first - second) <= kOccurrenceTolerance * std::max(first, second);
+}
+
+constexpr std::string_view kParallel = "parallel_group";
+constexpr std::string_view kEager = "eager_unfused_group";
+
+Finding FindingOf(std::span<LoneOp> members, std::string_view type) {
+  Finding finding;
+  Value names = Value::List();
+  Value shapes = Value::List();
+  int64_t occurrences = 0;
+  for (const LoneOp& op : members) {
+    finding.self_time_ms += op.cost.self_time_ms;
+    finding.bytes += op.cost.bytes;
+    occurrences = std::max(occurrences, op.cost.occurrences);
+    names.Add(Value::String(type == kEager ? op.module + "/" + op.name : op.name));
+    shapes.Add(Value::String(op.shape));
+  }
+  finding.value = std::move(members[0].value);
+  Value& value = finding.value;
+  value.Set("total_self_time_ms", Value::Double(finding.self_time_ms));
+  value.Set("bytes_accessed", Value::Double(finding.bytes));
+  value.Set("occurrences", Value::Int64(occurrences));
+  value.Set("unfused_sequence", Value::Bool(true));
+  value.Set("unfused_type", Value::String(type));
+  value.Set("group_members", std::move(names));
+  value.Set("member_shapes", std::move(shapes));
+  value.Set("recommendation",
+            Value::String(type == kEager
+                              ? "These are programs of one small op each: put the function that "
+                                "calls them under jit, so that they become one program."
+                              : "Do these in one function under one jit, so that the compiler can "
+                                "fuse them: each by itself reads and writes all of its data."));
+  return finding;
+}
+
+// Groups of ops for which `belongs` holds with the first of the group; what stays alone is left in
+// `ops`.
+template <typename Belongs>
+std::vector<std::vector<LoneOp>> TakeGroups(std::vector<LoneOp>* ops, const Belongs& belongs) {
+  std::vector<std::vector<LoneOp>> groups;
+  for (LoneOp& op : *ops) {
+    const auto group = std::ranges::find_if(
+        groups, [&](const std::vector<LoneOp>& members) { return belongs(members[0], op); });
+    if (group == groups.end()) {
+      groups.emplace_back();
+      groups.back().push_back(std::move(op));
+    } else {
+      group->push_back(std::move(op));
+    }
+  }
+  ops->clear();
+  std::erase_if(groups, [&](std::vector<LoneOp>& members) {
+    if (members.size() > 1) return false;
+    ops->push_back(std::move(members[0]));
+    return true;
+  });
+  return groups;
+}
+
+// Across modules: what a program in a loop of the host calls one op at a time.
+void ReportEager(std::vector<LoneOp>* ops, std::vector<Finding>* findings) {
+  for (std::vector<LoneOp>& group : TakeGroups(ops, Alike)) {
+    const bool several = std::ranges::any_of(
+        group, [&](const LoneOp& op) { return op.program_id != group[0].program_id; });
+    if (several) findings->push_back(FindingOf(group, kEager));
+  }
+}
+
 class UpdateSearch {
  public:
   UpdateSearch(const DataFlow& flow, const hlo::ModuleSet::Entry& entry, const OpCosts& costs)
       : flow_(flow), entry_(entry), costs_(costs) {}
 
-  void Run(std::vector<Finding>* findings);
+  // What belongs to no group of this module is added to `alone`.
+  void Run(std::vector<Finding>* findings, std::vector<LoneOp>* alone);
 
  private:
   void CollectOps();
@@ -106,9 +200,7 @@ class UpdateSearch {
   uint32_t RootOf(uint32_t op);
   std::map<uint32_t, std::vector<uint32_t>> Components();
   bool IsChain(const std::vector<uint32_t>& members) const;
-  std::vector<std::vector<uint32_t>> ParallelGroups(const std::vector<uint32_t>& singles) const;
-  void Report(std::vector<uint32_t> members, std::string_view type,
-              std::vector<Finding>* findings) const;
+  LoneOp OpOf(uint32_t op) const;
   const OpCost* CostOf(uint32_t op) const {
     return costs_.Find(entry_.program_id, flow_.module().instruction(op).name);
   }
@@ -172,82 +264,52 @@ bool UpdateSearch::IsChain(const std::vector<uint32_t>& members) const {
   });
 }
 
-// Ops of one computation and shape that run about equally often.
-std::vector<std::vector<uint32_t>> UpdateSearch::ParallelGroups(
-    const std::vector<uint32_t>& singles) const {
-  std::vector<std::vector<uint32_t>> groups;
-  for (const uint32_t op : singles) {
-    const auto same = [&](const std::vector<uint32_t>& group) {
-      const hlo::Instruction& a = flow_.module().instruction(group[0]);
-      const hlo::Instruction& b = flow_.module().instruction(op);
-      const auto first = static_cast<double>(CostOf(group[0])->occurrences);
-      const auto second = static_cast<double>(CostOf(op)->occurrences);
-      return a.computation == b.computation && a.shape == b.shape &&
-             std::abs(first - second) <= kOccurrenceTolerance * std::max(first, second);
-    };
-    const auto group = std::ranges::find_if(groups, same);
-    if (group == groups.end()) {
-      groups.push_back({op});
-    } else {
-      group->push_back(op);
-    }
-  }
-  std::erase_if(groups, [](const auto& group) { return group.size() < 2; });
-  return groups;
+LoneOp UpdateSearch::OpOf(uint32_t op) const {
+  const hlo::Instruction& record = flow_.module().instruction(op);
+  return {.module = entry_.key,
+          .program_id = entry_.program_id,
+          .computation = record.computation,
+          .name = std::string(record.name),
+          .shape = hlo::ShapeText(flow_.module().shape_of(op)),
+          .cost = *CostOf(op),
+          .value = FindingValue(flow_, entry_, op, CostOf(op))};
 }
 
-void UpdateSearch::Report(std::vector<uint32_t> members, std::string_view type,
-                          std::vector<Finding>* findings) const {
-  Finding finding;
-  Value names = Value::List();
-  Value shapes = Value::List();
-  int64_t occurrences = 0;
-  for (const uint32_t op : members) {
-    const OpCost* cost = CostOf(op);
-    finding.self_time_ms += cost->self_time_ms;
-    finding.bytes += cost->bytes;
-    occurrences = std::max(occurrences, cost->occurrences);
-    names.Add(Value::String(flow_.module().instruction(op).name));
-    shapes.Add(Value::String(hlo::ShapeText(flow_.module().shape_of(op))));
-  }
-  finding.value = FindingValue(flow_, entry_, members[0], CostOf(members[0]));
-  Value& value = finding.value;
-  value.Set("total_self_time_ms", Value::Double(finding.self_time_ms));
-  value.Set("bytes_accessed", Value::Double(finding.bytes));
-  value.Set("occurrences", Value::Int64(occurrences));
-  value.Set("unfused_sequence", Value::Bool(true));
-  value.Set("unfused_type", Value::String(type));
-  value.Set("group_members", std::move(names));
-  value.Set("member_shapes", std::move(shapes));
-  value.Set("recommendation",
-            Value::String("Do these in one function under one jit, so that the compiler can fuse "
-                          "them: each by itself reads and writes all of its data."));
-  findings->push_back(std::move(finding));
-}
-
-void UpdateSearch::Run(std::vector<Finding>* findings) {
+void UpdateSearch::Run(std::vector<Finding>* findings, std::vector<LoneOp>* alone) {
   CollectOps();
   Connect();
-  std::vector<uint32_t> singles;
-  for (auto& [root, members] : Components()) {
-    if (members.size() < 2) {
-      singles.push_back(members[0]);
-      continue;
+  std::vector<LoneOp> singles;
+  for (const auto& [root, members] : Components()) {
+    std::vector<LoneOp> ops;
+    for (const uint32_t op : members) ops.push_back(OpOf(op));
+    if (ops.size() < 2) {
+      singles.push_back(std::move(ops[0]));
+    } else {
+      findings->push_back(
+          FindingOf(ops, IsChain(members) ? "topological_chain" : "unfused_cluster"));
     }
-    const bool chain = IsChain(members);
-    Report(std::move(members), chain ? "topological_chain" : "unfused_cluster", findings);
   }
-  for (std::vector<uint32_t>& group : ParallelGroups(singles)) {
-    Report(std::move(group), "parallel_group", findings);
+  const auto beside = [](const LoneOp& a, const LoneOp& b) {
+    return a.computation == b.computation && Alike(a, b);
+  };
+  for (std::vector<LoneOp>& group : TakeGroups(&singles, beside)) {
+    findings->push_back(FindingOf(group, kParallel));
+  }
+  for (LoneOp& op : singles) {
+    if (alone->size() < kMaxLoneOps) alone->push_back(std::move(op));
   }
 }
 
 Result<ToolResult> RunUpdates(const ToolQuestion& question, ToolInput& input,
                               const CancelToken& cancel) {
+  std::vector<LoneOp> alone;
   return RunDetector(
       {question, input, cancel},
-      [](const DataFlow& flow, const hlo::ModuleSet::Entry& entry, const OpCosts& costs,
-         std::vector<Finding>* findings) { UpdateSearch(flow, entry, costs).Run(findings); });
+      [&](const DataFlow& flow, const hlo::ModuleSet::Entry& entry, const OpCosts& costs,
+          std::vector<Finding>* findings) {
+        UpdateSearch(flow, entry, costs).Run(findings, &alone);
+      },
+      [&](std::vector<Finding>* findings) { ReportEager(&alone, findings); });
 }
 
 }  // namespace
