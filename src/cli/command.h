@@ -57,6 +57,7 @@ struct ServeOptions {
   std::string uploads;  // empty: the first root that may be written to
   std::vector<std::string> xla_dump_directories;
   int64_t tool_timeout_seconds = 600;
+  std::string tool_memory;  // empty: as `memory`
 };
 
 struct UploadCommandOptions {

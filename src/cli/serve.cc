@@ -87,6 +87,11 @@ Result<engine::EngineOptions> MakeEngineOptions(
                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   engine_options.xla_dump_directories = options.xla_dump_directories;
   engine_options.tool_max_seconds = options.tool_timeout_seconds;
+  engine_options.tool_max_bytes = static_cast<int64_t>(engine_options.memory_budget_bytes);
+  if (!options.tool_memory.empty()) {
+    STROBE_ASSIGN_OR_RETURN(const uint64_t tool_bytes, ParseSizeBytes(options.tool_memory));
+    engine_options.tool_max_bytes = static_cast<int64_t>(tool_bytes);
+  }
   return engine_options;
 }
 

@@ -102,6 +102,7 @@ class EngineImpl : public Engine {
     parts_->max_prepared_bytes = options_.memory_budget_bytes / 4;
     parts_->xla_dump_directories = options_.xla_dump_directories;
     parts_->tool_max_seconds = options_.tool_max_seconds;
+    parts_->tool_max_bytes = options_.tool_max_bytes;
     parts_->make_room = [store = std::weak_ptr<SessionStore>(store_),
                          parts = std::weak_ptr<EngineParts>(parts_)] {
       const auto sessions = store.lock();

@@ -41,6 +41,8 @@ struct EngineOptions {
   std::vector<std::string> xla_dump_directories = {};
   // One answer of a tool; beyond it TOOL_LIMIT_TIME. 0: no limit.
   int64_t tool_max_seconds = 0;
+  // Heap that one answer of a tool may hold; beyond it TOOL_LIMIT_MEMORY. 0: no limit.
+  int64_t tool_max_bytes = 0;
   int threads = 2;
   int64_t rescan_interval_ms = 2000;
   // A file younger than this, or still growing, is not served as whole.

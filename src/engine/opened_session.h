@@ -50,6 +50,7 @@ struct EngineParts {
   ToolCache results;
   SingleFlight<tools::ToolResult> tool_flight;
   int64_t tool_max_seconds = 0;  // EngineOptions
+  int64_t tool_max_bytes = 0;
   std::atomic<uint64_t> tool_results_computed{0};
   // Prepared hosts of one session beyond this are let go once they are summed up.
   uint64_t max_prepared_bytes = uint64_t{2} << 30;

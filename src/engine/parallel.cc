@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "src/base/memory_meter.h"
+
 namespace strobe::engine {
 namespace {
 
@@ -19,6 +21,7 @@ size_t MaxHelpers() {
 // Lives until the last helper has looked at it, which may be after the call returned.
 struct Shared {
   const std::function<void(size_t)>* work = nullptr;  // valid while pieces are left
+  MemoryMeter* meter = nullptr;                       // of the caller; likewise
   size_t count = 0;
   std::atomic<size_t> next{0};
   std::mutex mutex;
@@ -27,7 +30,10 @@ struct Shared {
 
   void Run() {
     for (size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
-      (*work)(i);
+      {
+        const MemoryMeter::Scope scope(meter);
+        (*work)(i);
+      }
       std::lock_guard lock(mutex);
       if (++done == count) all_done.notify_all();
     }
@@ -42,6 +48,7 @@ void ParallelFor(Executor* executor, Executor::Priority priority, size_t count,
   if (count == 1) return work(0);
   const auto shared = std::make_shared<Shared>();
   shared->work = &work;
+  shared->meter = MemoryMeter::Current();
   shared->count = count;
   const size_t helpers = executor == nullptr ? 0 : std::min(count - 1, MaxHelpers());
   for (size_t h = 0; h < helpers; ++h) {

@@ -7,7 +7,7 @@
 #include "src/engine/opened_session.h"
 #include "src/engine/parallel.h"
 #include "src/engine/sidecar_modules.h"
-#include "src/engine/time_limit.h"
+#include "src/engine/work_limit.h"
 #include "src/tools/registry.h"
 #include "src/tools/result_codec.h"
 
@@ -35,6 +35,22 @@ std::shared_ptr<xplane::ProfileFile> EmptyProfile() {
   auto opened = xplane::ProfileFile::Open(storage::OwnBytes(std::string("\x22\x00", 2)), {});
   STROBE_CHECK(opened.ok());
   return std::move(opened).value();
+}
+
+Status LimitError(WorkLimit::Reached reached, const EngineParts& parts) {
+  if (reached == WorkLimit::Reached::kTime) {
+    return ResourceExhaustedError(
+               "TOOL_LIMIT_TIME",
+               "The tool took longer than " + std::to_string(parts.tool_max_seconds) + " s.")
+        .Hint(
+            "Ask about fewer hosts or a shorter part; strobe serve --tool-timeout raises the "
+            "limit.");
+  }
+  return ResourceExhaustedError(
+             "TOOL_LIMIT_MEMORY",
+             "The tool needed more than " + std::to_string(parts.tool_max_bytes >> 20) + " MiB.")
+      .Hint(
+          "Ask about fewer hosts or a shorter part; strobe serve --tool-memory raises the limit.");
 }
 
 void AppendPart(std::string_view part, std::string* key) {
@@ -240,19 +256,18 @@ Answer SessionState::RunTool(const tools::ToolDescriptor& tool, const tools::Too
       // Another asker may have finished between the look above and here.
       if (auto known = parts_->results.Find(key)) return known;
     }
-    if (parts_->tool_max_seconds <= 0) return ComputeTool(tool, question, key, cancel);
-    const TimeLimit limit(cancel, parts_->clock, parts_->tool_max_seconds);
-    Answer answer = ComputeTool(tool, question, key, limit.token());
-    if (answer.ok() || answer.status().code() != StatusCode::kCancelled || !limit.is_up()) {
-      return answer;
+    if (parts_->tool_max_seconds <= 0 && parts_->tool_max_bytes <= 0) {
+      return ComputeTool(tool, question, key, cancel);
     }
-    return ResourceExhaustedError(
-               "TOOL_LIMIT_TIME",
-               "The tool took longer than " + std::to_string(parts_->tool_max_seconds) + " s.")
-        .Where(tool.id)
-        .Hint(
-            "Ask about fewer hosts or a shorter part; strobe serve --tool-timeout raises the "
-            "limit.");
+    WorkLimit limit(cancel, parts_->clock,
+                    {.seconds = parts_->tool_max_seconds, .bytes = parts_->tool_max_bytes});
+    Answer answer = [&] {
+      const MemoryMeter::Scope scope(limit.meter());
+      return ComputeTool(tool, question, key, limit.token());
+    }();
+    if (answer.ok() || answer.status().code() != StatusCode::kCancelled) return answer;
+    if (limit.reached() == WorkLimit::Reached::kNone) return answer;
+    return LimitError(limit.reached(), *parts_).Where(tool.id);
   });
 }
 

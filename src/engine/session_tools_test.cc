@@ -180,6 +180,40 @@ TEST_F(SessionToolsTest, ATimeLimitStopsATool) {
   engine_.reset();  // before the clock
 }
 
+TEST_F(SessionToolsTest, AMemoryLimitStopsATool) {
+  Write("h0.xplane.pb", Profile());
+  engine_ = Engine::Create({.roots = {directory_.path() + "/logs"},
+                            .tool_max_bytes = int64_t{64} << 20,
+                            .rescan_interval_ms = 0,
+                            .settle_ms = 0},
+                           SystemClock());
+  ASSERT_TRUE(engine_->Refresh().ok());
+  session_ = engine_->OpenForTools(engine_->Sessions()[0].entry.id).value();
+  ToolDescriptor greedy = Counting();
+  size_t most_pieces = 0;
+  greedy.run = [&](const ToolQuestion&, tools::ToolInput&,
+                   const CancelToken& cancel) -> Result<ToolResult> {
+    std::vector<std::string> pieces;
+    // Ends by itself at 100 times the limit.
+    while (pieces.size() < 6'400 && !cancel.cancelled()) {
+      pieces.emplace_back(1 << 20, 'x');
+      if (pieces.size() > 64) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      most_pieces = pieces.size();
+    }
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    return ToolResult{};
+  };
+  const auto result = session_->RunTool(greedy, Question(greedy, {0}), CancelToken());
+  EXPECT_EQ(result.status().name(), "TOOL_LIMIT_MEMORY");
+  EXPECT_NE(result.status().hint().find("--tool-memory"), std::string::npos);
+  EXPECT_GT(most_pieces, 60U);
+  EXPECT_LT(most_pieces, 6'400U);
+  const ToolDescriptor modest = Counting();
+  EXPECT_NE(Ask(modest, Question(modest, {0})), nullptr);
+  session_.reset();
+  engine_.reset();
+}
+
 TEST_F(SessionToolsTest, AnAbandonedQuestionStops) {
   Write("h0.xplane.pb", Profile());
   Start(/*with_cache=*/true);

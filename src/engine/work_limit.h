@@ -1,11 +1,14 @@
-// Stops a piece of work when its time is up, by way of the token that the work looks at.
+// Stops a piece of work when its time is up or its heap too large, by way of the token that the
+// work looks at.
 //
-//   TimeLimit limit(asker, clock, 600);
+//   WorkLimit limit(asker, clock, {.seconds = 600, .bytes = 4 << 30});
+//   const MemoryMeter::Scope scope(limit.meter());
 //   Result<Answer> answer = Compute(limit.token());
-//   if (limit.is_up()) return ResourceExhaustedError(...);
+//   if (limit.reached() != WorkLimit::Reached::kNone) return ResourceExhaustedError(...);
 //
-// The token is also cancelled when the asker's is. Cost: a thread that looks at both every kLookMs
-// for as long as the object lives.
+// The token is also cancelled when the asker's is. Cost: a thread that looks every kLookMs for as
+// long as the object lives. Limits: work goes on until it looks at the token, so both bounds are
+// passed by what it does in that time.
 #pragma once
 
 #include <atomic>
@@ -17,22 +20,30 @@
 
 #include "src/base/cancel.h"
 #include "src/base/clock.h"
+#include "src/base/memory_meter.h"
 
 namespace strobe::engine {
 
-class TimeLimit {
+class WorkLimit {
  public:
   static constexpr int kLookMs = 20;
+  enum class Reached : uint8_t { kNone, kTime, kMemory };
+
+  struct Bounds {
+    int64_t seconds = 0;  // 0: any
+    int64_t bytes = 0;    // 0: any
+  };
 
   // `clock` outlives the object.
-  TimeLimit(const CancelToken& asker, const Clock& clock, int64_t seconds)
+  WorkLimit(const CancelToken& asker, const Clock& clock, Bounds bounds)
       : asker_(asker),
         clock_(clock),
-        deadline_ns_(clock.MonotonicNanos() + seconds * kNanosPerSecond),
+        bounds_(bounds),
+        deadline_ns_(clock.MonotonicNanos() + bounds.seconds * kNanosPerSecond),
         watcher_([this] { Watch(); }) {}
-  TimeLimit(const TimeLimit&) = delete;
-  TimeLimit& operator=(const TimeLimit&) = delete;
-  ~TimeLimit() {
+  WorkLimit(const WorkLimit&) = delete;
+  WorkLimit& operator=(const WorkLimit&) = delete;
+  ~WorkLimit() {
     {
       const std::lock_guard lock(mutex_);
       done_ = true;
@@ -42,17 +53,23 @@ class TimeLimit {
   }
 
   CancelToken token() const { return source_.token(); }
-  bool is_up() const { return is_up_; }
+  MemoryMeter* meter() { return &meter_; }
+  Reached reached() const { return reached_; }
 
  private:
   static constexpr int64_t kNanosPerSecond = 1'000'000'000;
 
+  Reached Look() const {
+    if (bounds_.seconds > 0 && clock_.MonotonicNanos() >= deadline_ns_) return Reached::kTime;
+    if (bounds_.bytes > 0 && meter_.held_bytes() > bounds_.bytes) return Reached::kMemory;
+    return Reached::kNone;
+  }
+
   void Watch() {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, std::chrono::milliseconds(kLookMs), [this] { return done_; })) {
-      const bool late = clock_.MonotonicNanos() >= deadline_ns_;
-      if (late) is_up_ = true;
-      if (!late && !asker_.cancelled()) continue;
+      reached_ = Look();
+      if (reached_ == Reached::kNone && !asker_.cancelled()) continue;
       source_.Cancel();
       return;
     }
@@ -60,9 +77,11 @@ class TimeLimit {
 
   const CancelToken asker_;
   const Clock& clock_;
+  const Bounds bounds_;
   const int64_t deadline_ns_;
   CancelSource source_;
-  std::atomic<bool> is_up_ = false;
+  MemoryMeter meter_;
+  std::atomic<Reached> reached_ = Reached::kNone;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
