@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "src/api/encoded_answers.h"
 #include "src/api/metrics.h"
 #include "src/api/project_map.h"
 #include "src/api/router.h"
@@ -54,12 +55,13 @@ struct AppContext {
   AccessControl* access = nullptr;
   SignIn* sign_in = nullptr;
   OidcProvider* oidc = nullptr;  // null: none
-  std::string provider_name;  // of the OIDC provider; empty: none
+  std::string provider_name;     // of the OIDC provider; empty: none
   std::shared_ptr<const ProjectMap> projects = std::make_shared<ProjectMap>();
   const Clock* clock = nullptr;
   StaticFiles* console = nullptr;
   HttpMetrics* metrics = nullptr;
   const std::vector<tools::ToolDescriptor>* tools = &tools::AllTools();
+  std::shared_ptr<EncodedAnswers> encoded = std::make_shared<EncodedAnswers>();
   std::function<bool()> draining = [] { return false; };
   std::vector<std::string> route_names;  // labels of the metrics, set by MakeRoutes
   std::string capture_default_target;    // empty: none

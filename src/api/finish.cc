@@ -54,6 +54,7 @@ Encoded Encode(const Request& request, const Response& response) {
     return {response.body, ""};
   }
   if (response.compression == Compression::kAlways) {
+    if (response.gzip_body) return {response.gzip_body, "gzip"};
     return {std::make_shared<const std::string>(wire::GzipCompress(*response.body)), "gzip"};
   }
   const std::string_view accepted = request.HeaderValue("accept-encoding");

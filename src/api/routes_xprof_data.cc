@@ -13,6 +13,7 @@
 #include "src/base/log.h"
 #include "src/storage/byte_source.h"
 #include "src/tools/session_input.h"
+#include "src/wire/compress.h"
 
 namespace strobe::api {
 namespace {
@@ -214,6 +215,23 @@ Response Answer(const ToolResult& result) {
   return XprofAnswer(std::move(body->bytes), body->content_type);
 }
 
+// The same, for what will be asked again. These routes pack every answer, as XProf does.
+Response KeptAnswer(const Context& context, const std::shared_ptr<const ToolResult>& result) {
+  if (const std::optional<EncodedAnswer> known = context->encoded->Find(result)) {
+    Response response = XprofAnswer("", known->content_type);
+    response.body = known->body;
+    response.gzip_body = known->gzip_body;
+    return response;
+  }
+  Response response = Answer(*result);
+  if (response.status != 200) return response;
+  response.gzip_body = std::make_shared<const std::string>(wire::GzipCompress(*response.body));
+  context->encoded->Keep(result, {.body = response.body,
+                                  .gzip_body = response.gzip_body,
+                                  .content_type = response.content_type});
+  return response;
+}
+
 // The names of all counters of a device: a question about no run at all.
 bool AsksCounterNames(const Request& request) {
   return request.Query("tag").value_or("") == "perf_counters" &&
@@ -250,7 +268,7 @@ Result<Response> Data(const Context& context, const Request& request) {
     if (refusal.text.empty()) return result.status();
     return XprofAnswer(std::move(refusal.text), "text/plain", refusal.status);
   }
-  return Answer(**result);
+  return asked->tool->stored ? KeptAnswer(context, *result) : Answer(**result);
 }
 
 // Errors keep their text and become 500, but for "No Data".
