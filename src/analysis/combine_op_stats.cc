@@ -45,7 +45,7 @@ void AddStep(size_t host, const Step& from, Step* into) {
 // The ops of a step over all hosts. One host's are shared, not copied.
 void AddStepOps(const std::vector<const StepDatabase*>& workers, const StepAlignment& alignment,
                 size_t index, Step* into) {
-  std::vector<std::shared_ptr<OpMetricsDb>> parts;
+  std::vector<std::shared_ptr<const StepOps>> parts;
   for (size_t h = 0; h < workers.size(); ++h) {
     if (workers[h] == nullptr) continue;
     const Step& from = workers[h]->steps[alignment.first_step[h] + index];
@@ -55,9 +55,9 @@ void AddStepOps(const std::vector<const StepDatabase*>& workers, const StepAlign
     if (!parts.empty()) into->ops = parts.front();
     return;
   }
-  into->ops = std::make_shared<OpMetricsDb>();
-  OpMetricsCombiner combiner(into->ops.get());
-  for (const auto& part : parts) combiner.Add(*part, /*add_cores=*/true);
+  auto ops = std::make_shared<StepOps>();
+  for (const auto& part : parts) ops->Add(*part);
+  into->ops = std::move(ops);
 }
 
 void CombineSteps(const std::vector<const OpStats*>& hosts, OpStats* all) {
@@ -69,7 +69,7 @@ void CombineSteps(const std::vector<const OpStats*>& hosts, OpStats* all) {
   for (size_t h = 0; h < workers.size(); ++h) {
     if (workers[h] != nullptr) steps.use_incomplete_step |= workers[h]->use_incomplete_step;
   }
-  OpMetricsCombiner complete(&all->complete_steps_ops);
+  StepOpsSum complete;
   for (size_t i = 0; i < alignment.step_count; ++i) {
     Step& step = steps.steps[i];
     step.step_num = static_cast<int64_t>(i);
@@ -79,9 +79,10 @@ void CombineSteps(const std::vector<const OpStats*>& hosts, OpStats* all) {
     }
     AddStepOps(workers, alignment, i, &step);
     if (step.ops != nullptr && !steps.use_incomplete_step) {
-      complete.Add(*step.ops, /*add_cores=*/true);
+      complete.Add(*step.ops);
     }
   }
+  all->complete_steps_ops = complete.Finish();
 }
 
 void CombineRun(const RunEnvironment& from, RunEnvironment* into) {

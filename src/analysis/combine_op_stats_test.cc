@@ -73,7 +73,7 @@ TEST(CombineOpStats, CoresOfAllHostsStandInEachStep) {
   EXPECT_EQ(step.cores.at(2).step_num, 1);
   EXPECT_EQ(step.cores.at(1002).duration_ps, static_cast<uint64_t>(kTestStepPs));
   ASSERT_NE(step.ops, nullptr);
-  EXPECT_EQ(step.ops->total_time_ps, 2u * kTestStepPs);
+  EXPECT_EQ(step.ops->Build().total_time_ps, 2u * kTestStepPs);
   EXPECT_EQ(all.complete_steps_ops.total_time_ps, 6u * kTestStepPs);
   EXPECT_EQ(all.run.device_core_count, 2u);
   EXPECT_EQ(all.run.task_count, 2u);
@@ -114,7 +114,7 @@ TEST(CombineOpStats, PermutingHostsChangesNothingButIds) {
   EXPECT_EQ(ab.device_ops.total_time_ps, ba.device_ops.total_time_ps);
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(ab.steps.steps[i].cores.at(2).begin_ps, ba.steps.steps[i].cores.at(1002).begin_ps);
-    EXPECT_EQ(ab.steps.steps[i].ops->total_op_time_ps, ba.steps.steps[i].ops->total_op_time_ps);
+    EXPECT_EQ(ab.steps.steps[i].ops->Build().total_op_time_ps, ba.steps.steps[i].ops->Build().total_op_time_ps);
   }
 }
 
@@ -131,7 +131,7 @@ TEST(CombineOpStats, SixtyOneThousandStepsOnEightHosts) {
   ASSERT_EQ(all.steps.steps.size(), kSteps - (kHosts - 1));
   const Step& last = all.steps.steps.back();
   EXPECT_EQ(last.cores.size(), kHosts);
-  EXPECT_EQ(last.ops->total_time_ps, kHosts * static_cast<uint64_t>(kTestStepPs));
+  EXPECT_EQ(last.ops->Build().total_time_ps, kHosts * static_cast<uint64_t>(kTestStepPs));
 }
 
 }  // namespace

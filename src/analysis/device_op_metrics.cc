@@ -61,7 +61,7 @@ std::vector<size_t> DevicePlanesOf(const xplane::ProfileFile& file) {
 }
 
 Result<std::vector<DevicePlaneMetrics>> MakeDevicePlaneMetrics(const PreparedHost& host,
-                                                               HloOps* ops,
+                                                               HloOps* ops, DeviceGroups groups,
                                                                const CancelToken& cancel) {
   const xplane::ProfileFile& file = host.file();
   const std::vector<size_t> planes = DevicePlanesOf(file);
@@ -75,7 +75,7 @@ Result<std::vector<DevicePlaneMetrics>> MakeDevicePlaneMetrics(const PreparedHos
     const std::string_view name = file.planes()[planes[i]].name;
     Result<DevicePlaneMetrics> made =
         SparseCoreNumber(name) >= 0    ? SparseCoreMetrics(host, planes[i], cancel)
-        : name.starts_with(kTpuPrefix) ? TensorCoreMetrics(host, planes[i], sparse, cancel)
+        : name.starts_with(kTpuPrefix) ? TensorCoreMetrics(host, planes[i], sparse, groups, cancel)
                                        : GpuMetrics(host, planes[i], ops, cancel);
     STROBE_ASSIGN_OR_RETURN(metrics[i], std::move(made));
     return OkStatus();
@@ -87,7 +87,7 @@ Result<std::vector<DevicePlaneMetrics>> MakeDevicePlaneMetrics(const PreparedHos
                                                                const hlo::ModuleSet& modules,
                                                                const CancelToken& cancel) {
   HloOps ops(modules, HloOps::kWithCost);
-  return MakeDevicePlaneMetrics(host, &ops, cancel);
+  return MakeDevicePlaneMetrics(host, &ops, DeviceGroups::kByGroup, cancel);
 }
 
 }  // namespace strobe::analysis

@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/analysis/op_accumulator.h"
 #include "src/analysis/op_metrics.h"
 #include "src/analysis/prepared_host.h"
+#include "src/analysis/step_ops.h"
 #include "src/base/cancel.h"
 #include "src/base/status.h"
 #include "src/hlo/module_set.h"
@@ -32,25 +32,6 @@
 namespace strobe::analysis {
 
 enum class DeviceKind : uint8_t { kTensorCore, kSparseCore, kGpu };
-
-// What the entries of a plane's event metadata are (tpu_op_metrics.cc).
-class PlaneOps;
-
-// The ops of one step of one plane. Steps are many and each has most of the ops, so that only what
-// was measured is kept (72 B an op); op metrics (400 B and texts) are made when they are asked for.
-class GroupOps {
- public:
-  GroupOps() = default;
-  GroupOps(std::shared_ptr<const PlaneOps> ops, OpAccumulator::Group sums)
-      : ops_(std::move(ops)), sums_(std::move(sums)) {}
-  // With total_op_time_ps, but without total_time_ps and IDLE, which depend on how long the step
-  // is.
-  OpMetricsDb Build() const;
-
- private:
-  std::shared_ptr<const PlaneOps> ops_;
-  OpAccumulator::Group sums_;
-};
 
 struct DevicePlaneMetrics {
   size_t plane = 0;      // index in the file
@@ -60,7 +41,7 @@ struct DevicePlaneMetrics {
   // of the TensorCore ops that started them.
   OpMetricsDb whole;
   // TPU: ops by group id (step). Sparse cores too. GPU: empty.
-  std::map<int64_t, GroupOps> by_group;
+  std::map<int64_t, std::shared_ptr<const GroupOps>> by_group;
 };
 
 // The device planes that XProf takes: all `/device:TPU:` ones, or, when there are none, all
@@ -68,10 +49,12 @@ struct DevicePlaneMetrics {
 Result<std::vector<DevicePlaneMetrics>> MakeDevicePlaneMetrics(const PreparedHost& host,
                                                                const hlo::ModuleSet& modules,
                                                                const CancelToken& cancel);
-// The same with ops that the caller looks up too.
+// The same with ops that the caller looks up too. kWholeOnly: `by_group` stays empty, and sparse
+// cores with it; half the time and little memory.
 class HloOps;
+enum class DeviceGroups : uint8_t { kWholeOnly, kByGroup };
 Result<std::vector<DevicePlaneMetrics>> MakeDevicePlaneMetrics(const PreparedHost& host,
-                                                               HloOps* ops,
+                                                               HloOps* ops, DeviceGroups groups,
                                                                const CancelToken& cancel);
 // Indices of those planes.
 std::vector<size_t> DevicePlanesOf(const xplane::ProfileFile& file);

@@ -122,7 +122,7 @@ TEST(DeviceOpMetricsTest, StepsAddUpToTheWhole) {
   }
   const std::vector<DevicePlaneMetrics> devices = MetricsOf(PreparedForTest(space));
   std::map<int64_t, OpMetricsDb> groups;
-  for (const auto& [id, group] : devices.at(0).by_group) groups[id] = group.Build();
+  for (const auto& [id, group] : devices.at(0).by_group) groups[id] = group->Build();
   ASSERT_EQ(groups.size(), 3u);
   uint64_t total_ps = 0;
   for (const auto& [step, db] : groups) {

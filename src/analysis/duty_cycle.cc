@@ -36,13 +36,25 @@ struct Tracker {
   void AddAll(const Tracker& other) {
     first_ps = std::min(first_ps, other.first_ps);
     last_ps = std::max(last_ps, other.last_ps);
+    SortIfNeeded();
+    const auto middle = static_cast<ptrdiff_t>(active.size());
     active.insert(active.end(), other.active.begin(), other.active.end());
+    if (std::ranges::is_sorted(other.active, {}, &Stretch::start_ps)) {
+      std::ranges::inplace_merge(active, active.begin() + middle, {}, &Stretch::start_ps);
+    }
+  }
+
+  // One line's stretches come in order, so that there is seldom anything to sort.
+  void SortIfNeeded() {
+    if (!std::ranges::is_sorted(active, {}, &Stretch::start_ps)) {
+      std::ranges::sort(active, {}, &Stretch::start_ps);
+    }
   }
 
   void AddTotal(uint64_t* busy_sum_ps, uint64_t* idle_sum_ps) {
     if (first_ps > last_ps) return;
     uint64_t busy_ps = 0;
-    std::ranges::sort(active, {}, &Stretch::start_ps);
+    SortIfNeeded();
     int64_t reached = std::numeric_limits<int64_t>::min();
     for (const Stretch& stretch : active) {
       const int64_t from = std::max(stretch.start_ps, reached);

@@ -145,6 +145,10 @@ Status OpLineWalk::Run(Events events, OpAccumulator* sums, const OnOffload& on_o
       return RunScanned(events, sums, on_offload);
     }
   }
+  if (ignores_groups_) {
+    RunWhole(facts != nullptr && facts->any_own_times() ? facts.get() : nullptr, sums);
+    return OkStatus();
+  }
   RunPlain(events, facts != nullptr && facts->any_own_times() ? facts.get() : nullptr, sums);
   return OkStatus();
 }
@@ -170,6 +174,46 @@ void OpLineWalk::RunPlain(Events events, const OpLineFacts* facts, OpAccumulator
   for (; !stack_.empty(); stack_.pop_back()) Close(stack_.back(), sums);
 }
 
+void OpLineWalk::RunWhole(const OpLineFacts* facts, OpAccumulator* sums) {
+  struct Level {
+    Span span;
+    uint64_t children_ps;
+    uint32_t event;
+  };
+  std::vector<Level> levels(16);
+  size_t depth = 0;
+  // Copies, because the compiler must take members for changed by every sum.
+  int64_t first_ps = first_ps_;
+  int64_t last_ps = last_ps_;
+  const int64_t shift_ps = shift_ps_;
+  const uint32_t* const name = columns_.name.data();
+  const int64_t* const start_ps = columns_.start_ps.data();
+  const int64_t* const duration_ps = columns_.duration_ps.data();
+  const auto close = [&](const Level& level) {
+    const auto time_ps = static_cast<uint64_t>(level.span.duration_ps);
+    OpSums& op = sums->Whole(name[level.event]);
+    ++op.occurrences;
+    op.time_ps += time_ps;
+    op.unscaled_ps += time_ps;
+    op.self_ps += time_ps - std::min(time_ps, level.children_ps);
+    op.min_ps = std::min(op.min_ps, static_cast<uint64_t>(duration_ps[level.event]));
+  };
+  ForEachInOrder(columns_, [&](uint32_t event) {
+    const Span span = facts != nullptr && facts->HasOwnTime(event)
+                          ? facts->OwnSpan(event)
+                          : Span{start_ps[event] + shift_ps, duration_ps[event]};
+    first_ps = std::min(first_ps, span.start_ps);
+    last_ps = std::max(last_ps, span.end_ps());
+    while (depth > 0 && !levels[depth - 1].span.Includes(span)) close(levels[--depth]);
+    if (depth > 0) levels[depth - 1].children_ps += static_cast<uint64_t>(span.duration_ps);
+    if (depth == levels.size()) levels.resize(2 * depth);
+    levels[depth++] = {span, 0, event};
+  });
+  while (depth > 0) close(levels[--depth]);
+  first_ps_ = first_ps;
+  last_ps_ = last_ps;
+}
+
 Status OpLineWalk::RunScanned(Events events, OpAccumulator* sums, const OnOffload& on_offload) {
   stack_.clear();
   extras_.clear();
@@ -182,7 +226,7 @@ Status OpLineWalk::RunScanned(Events events, OpAccumulator* sums, const OnOffloa
     if (events == kGroupedOnly && stats.group == kNoGroup) return;
     while (!stack_.empty() && !stack_.back().span.Includes(span)) close();
     if (!stack_.empty()) stack_.back().children_ps += static_cast<uint64_t>(span.duration_ps);
-    stack_.push_back({span, 0, stats.group, event});
+    stack_.push_back({span, 0, ignores_groups_ ? kNoGroup : stats.group, event});
     extras_.push_back(stats);
   }));
   while (!stack_.empty()) close();

@@ -53,6 +53,8 @@ class OpLineWalk {
 
   OpLineWalk(const PreparedHost& host, size_t plane, size_t line, const CancelToken& cancel);
 
+  // As if no event belonged to a step: for sums of the whole alone.
+  void IgnoreGroups() { ignores_groups_ = true; }
   Status Run(Events events, OpAccumulator* sums, const OnOffload& on_offload = nullptr);
   // Calls `visit(event, span, stats)` in order without summing, for callers with an order of their
   // own.
@@ -75,6 +77,8 @@ class OpLineWalk {
 
   // `facts` may be nullptr: no event has a time of its own.
   void RunPlain(Events events, const OpLineFacts* facts, OpAccumulator* sums);
+  // The same without groups: what is summed most often, and nothing but sums.
+  void RunWhole(const OpLineFacts* facts, OpAccumulator* sums);
   Status RunScanned(Events events, OpAccumulator* sums, const OnOffload& on_offload);
   OpEventStats StatsOf(uint32_t event) const;
   Span SpanOf(uint32_t event, const OpEventStats& stats) const;
@@ -98,6 +102,7 @@ class OpLineWalk {
   const StatScanner scanner_;
   const bool scans_;  // the line may have stats that bear on its ops
   const int64_t shift_ps_;
+  bool ignores_groups_ = false;
   const bool read_groups_;  // preparation has none for the line, the file may
   int64_t first_ps_ = std::numeric_limits<int64_t>::max();
   int64_t last_ps_ = std::numeric_limits<int64_t>::min();

@@ -37,13 +37,42 @@ Status AddTpu(const PreparedHost& host, OpStats* stats, const CancelToken& cance
   return OkStatus();
 }
 
-Status AddHost(const PreparedHost& host, OpStats* stats, const CancelToken& cancel) {
-  const size_t plane = HostPlaneOf(host.file());
-  if (plane == std::string::npos) return OkStatus();
-  STROBE_ASSIGN_OR_RETURN(stats->host_ops, HostOpMetrics(host, plane, cancel));
-  stats->counters = CountersOf(host.file());
-  stats->tf_functions = TfFunctionsOf(host, plane);
-  return OkStatus();
+struct Start {
+  OpStats stats;
+  std::vector<DevicePlaneMetrics> devices;
+};
+
+bool HasTpu(const Start& start) {
+  return !start.devices.empty() && start.devices[0].kind != DeviceKind::kGpu;
+}
+
+Result<Start> StartOpStats(const PreparedHost& host, const hlo::ModuleSet& modules,
+                           DeviceGroups groups, const CancelToken& cancel) {
+  STROBE_RETURN_IF_ERROR(cancel.Check());
+  const xplane::ProfileFile& file = host.file();
+  Start start;
+  OpStats& stats = start.stats;
+  stats.diagnostics = DiagnosticsOf(file);
+  stats.run = RunEnvironmentOf(file);
+  stats.run.is_training = IsTraining(modules);
+  stats.perf = PerfEnvOf(file);
+  stats.cores = CoresOf(file);
+  stats.program_names = ProgramNamesOf(modules);
+
+  const std::vector<size_t> planes = DevicePlanesOf(file);
+  const bool is_gpu = planes.empty() || !file.planes()[planes[0]].name.starts_with("/device:TPU:");
+  HloOps ops(modules, is_gpu ? HloOps::kWithCost : HloOps::kWithoutCost);
+  STROBE_ASSIGN_OR_RETURN(start.devices, MakeDevicePlaneMetrics(host, &ops, groups, cancel));
+  AddDevices(start.devices, &ops, &stats);
+  if (!HasTpu(start)) {
+    STROBE_ASSIGN_OR_RETURN(stats.kernels,
+                            HeaviestKernels(host, planes, &ops, OpStats::kMaxKernels, cancel));
+  }
+  const size_t plane = HostPlaneOf(file);
+  if (plane != std::string::npos) {
+    STROBE_ASSIGN_OR_RETURN(stats.host_ops, HostOpMetrics(host, plane, cancel));
+  }
+  return start;
 }
 
 }  // namespace
@@ -62,36 +91,28 @@ std::string_view HardwareTypeName(HardwareType type) {
   return "UNKNOWN_HARDWARE";
 }
 
+Result<OpStats> MakeOps(const PreparedHost& host, const hlo::ModuleSet& modules,
+                        const CancelToken& cancel) {
+  STROBE_ASSIGN_OR_RETURN(Start start,
+                          StartOpStats(host, modules, DeviceGroups::kWholeOnly, cancel));
+  return std::move(start.stats);
+}
+
 Result<OpStats> MakeOpStats(const PreparedHost& host, const hlo::ModuleSet& modules,
                             const CancelToken& cancel) {
+  STROBE_ASSIGN_OR_RETURN(Start start, StartOpStats(host, modules, DeviceGroups::kByGroup, cancel));
   STROBE_RETURN_IF_ERROR(cancel.Check());
-  const xplane::ProfileFile& file = host.file();
-  OpStats stats;
-  stats.diagnostics = DiagnosticsOf(file);
-  stats.run = RunEnvironmentOf(file);
-  stats.run.is_training = IsTraining(modules);
-  stats.perf = PerfEnvOf(file);
-  stats.cores = CoresOf(file);
-  stats.program_names = ProgramNamesOf(modules);
-
-  const std::vector<size_t> planes = DevicePlanesOf(file);
-  const bool is_gpu = planes.empty() || !file.planes()[planes[0]].name.starts_with("/device:TPU:");
-  HloOps ops(modules, is_gpu ? HloOps::kWithCost : HloOps::kWithoutCost);
-  STROBE_ASSIGN_OR_RETURN(const std::vector<DevicePlaneMetrics> devices,
-                          MakeDevicePlaneMetrics(host, &ops, cancel));
-  STROBE_ASSIGN_OR_RETURN(stats.steps, MakeStepDatabase(host, devices, cancel));
-  AddDevices(devices, &ops, &stats);
+  OpStats& stats = start.stats;
+  STROBE_ASSIGN_OR_RETURN(stats.steps, MakeStepDatabase(host, start.devices, cancel));
   stats.device_ops.precision = stats.steps.precision;
-  const bool is_tpu = !devices.empty() && devices[0].kind != DeviceKind::kGpu;
-  if (is_tpu) {
-    STROBE_RETURN_IF_ERROR(AddTpu(host, &stats, cancel));
-  } else {
-    STROBE_ASSIGN_OR_RETURN(stats.kernels,
-                            HeaviestKernels(host, planes, &ops, OpStats::kMaxKernels, cancel));
+  if (HasTpu(start)) STROBE_RETURN_IF_ERROR(AddTpu(host, &stats, cancel));
+  const size_t plane = HostPlaneOf(host.file());
+  if (plane != std::string::npos) {
+    stats.counters = CountersOf(host.file());
+    stats.tf_functions = TfFunctionsOf(host, plane);
   }
-  STROBE_RETURN_IF_ERROR(AddHost(host, &stats, cancel));
   if (!stats.run.is_training) stats.disaggregated_prefill_latency_ms = DecodeStepMilliseconds(host);
-  return stats;
+  return std::move(stats);
 }
 
 }  // namespace strobe::analysis

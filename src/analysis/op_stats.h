@@ -121,6 +121,10 @@ struct OpStats {
   static constexpr size_t kMaxKernels = 1000;
 };
 
+// The half that tables of ops need, in a fraction of the time: no steps nor what follows from them,
+// no duty cycle, no counters.
+Result<OpStats> MakeOps(const PreparedHost& host, const hlo::ModuleSet& modules,
+                        const CancelToken& cancel);
 // Of one host.
 Result<OpStats> MakeOpStats(const PreparedHost& host, const hlo::ModuleSet& modules,
                             const CancelToken& cancel);

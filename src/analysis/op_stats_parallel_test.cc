@@ -99,7 +99,7 @@ std::string Describe(const std::string& bytes, const Parallel& parallel) {
     for (const auto& [core, part] : step.cores) {
       out << core << " " << part.begin_ps << " " << part.duration_ps << "\n";
     }
-    if (step.ops != nullptr) Describe(*step.ops, out);
+    if (step.ops != nullptr) Describe(step.ops->Build(), out);
   }
   for (const KernelReport& kernel : stats->kernels) {
     out << kernel.name << " " << kernel.op_name << " " << kernel.registers_per_thread << " "

@@ -19,15 +19,16 @@ bool HasInfeed(const std::vector<DevicePlaneMetrics>& devices) {
 }
 
 CoreStep MakeTpuCoreStep(int64_t number, const StepRecord& record, const StepSpan& time,
-                         const OpMetricsDb& ops, uint64_t idle_ps) {
+                         const GroupOps& ops) {
   CoreStep step;
   step.step_num = number;
   step.step_name = record.name;
   step.begin_ps = time.begin_ps;
   step.duration_ps = time.duration_ps();
   step.is_tpu = true;
-  for (const OpMetrics& op : ops.ops) step.category_ps[op.category] += op.self_time_ps;
-  step.category_ps[std::string(kIdle)] += idle_ps;
+  ops.AddCategoryTimes(&step.category_ps);
+  const uint64_t op_ps = ops.OpTimePs();
+  step.category_ps[std::string(kIdle)] += time.duration_ps() - std::min(time.duration_ps(), op_ps);
   return step;
 }
 
@@ -37,23 +38,14 @@ Step MakeTpuStep(int64_t number, StepRecord* record) {
   step.step_name = record->name;
   const StepSpan time = record->StepTime();
   if (time.duration_ps() == 0) return step;
-  step.ops = std::make_shared<OpMetricsDb>();
-  OpMetricsCombiner combiner(step.ops.get());
+  auto ops = std::make_shared<StepOps>();
   for (const auto& [core, group] : record->ops) {
-    const OpMetricsDb ops = group->Build();
     const bool is_sparse = core >= kSparseCoreIndexStart;
     const StepSpan on_core = is_sparse ? record->StepTimeOn(core) : time;
-    // The rest of the step is idle; `frame` has it without a copy of the ops.
-    OpMetricsDb frame;
-    frame.total_op_time_ps = ops.total_op_time_ps;
-    SetTotalTimeAndIdle(on_core.duration_ps(), &frame);
-    const uint64_t idle_ps = frame.total_time_ps - frame.total_op_time_ps;
-    step.cores.emplace(core, MakeTpuCoreStep(number, *record, on_core, ops, idle_ps));
-    if (is_sparse) continue;
-    combiner.Add(ops, /*add_cores=*/true);
-    frame.total_op_time_ps = 0;  // the ops have it
-    combiner.Add(frame, /*add_cores=*/true);
+    step.cores.emplace(core, MakeTpuCoreStep(number, *record, on_core, *group));
+    if (!is_sparse) ops->AddCore(group, on_core.duration_ps());
   }
+  step.ops = std::move(ops);
   step.all_reduces = std::move(record->all_reduces);
   return step;
 }
@@ -187,12 +179,11 @@ Result<StepDatabase> MakeStepDatabase(const PreparedHost& host,
 }
 
 OpMetricsDb CompleteStepsOps(const StepDatabase& steps) {
-  OpMetricsDb all;
-  OpMetricsCombiner combiner(&all);
+  StepOpsSum all;
   for (const Step& step : steps.steps) {
-    if (step.ops != nullptr) combiner.Add(*step.ops, /*add_cores=*/true);
+    if (step.ops != nullptr) all.Add(*step.ops);
   }
-  return all;
+  return all.Finish();
 }
 
 }  // namespace strobe::analysis

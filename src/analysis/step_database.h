@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "src/analysis/op_metrics.h"
+#include "src/analysis/step_ops.h"
 #include "src/base/cancel.h"
 #include "src/base/status.h"
 
@@ -68,7 +69,7 @@ struct Step {
   std::map<uint32_t, CoreStep>
       cores;  // by core id; generic: core 1. After combining: host*1000+core
   std::map<uint32_t, std::vector<AllReduceTime>> all_reduces;  // by core id
-  std::shared_ptr<OpMetricsDb> ops;  // of all cores in this step; null: none
+  std::shared_ptr<const StepOps> ops;  // of all cores in this step; null: none
 };
 
 // The one core under which a GPU or CPU host tells its steps.

@@ -145,8 +145,8 @@ TEST(StepDatabase, TensorCoresTellTimeByCategory) {
   EXPECT_EQ(core.category_ps.at("copy"), 1u * kMs);
   EXPECT_EQ(core.category_ps.at("IDLE"), 4u * kMs);
   ASSERT_NE(stats.steps.steps[1].ops, nullptr);
-  EXPECT_EQ(stats.steps.steps[1].ops->total_time_ps, 10u * kMs);
-  EXPECT_EQ(stats.steps.steps[1].ops->total_op_time_ps, 6u * kMs);
+  EXPECT_EQ(stats.steps.steps[1].ops->Build().total_time_ps, 10u * kMs);
+  EXPECT_EQ(stats.steps.steps[1].ops->Build().total_op_time_ps, 6u * kMs);
   EXPECT_EQ(stats.complete_steps_ops.total_time_ps, 30u * kMs);
 }
 

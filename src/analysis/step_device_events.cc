@@ -182,8 +182,8 @@ std::set<int64_t> GroupsOf(const PreparedLine& line) {
   return groups;
 }
 
-const GroupOps& NoOps() {
-  static const GroupOps empty;
+const std::shared_ptr<const GroupOps>& NoOps() {
+  static const auto empty = std::make_shared<const GroupOps>();
   return empty;
 }
 
@@ -206,12 +206,12 @@ StepRecords DeviceStepRecords(const PreparedHost& host, const DevicePlaneMetrics
     } else if (is_gpu) {
       AddStream(host, device.plane, l, core, &records);
     } else if (lines[l].name == op_line) {
-      for (const int64_t group : GroupsOf(lines[l])) records[group].ops[core] = &NoOps();
+      for (const int64_t group : GroupsOf(lines[l])) records[group].ops[core] = NoOps();
       AddAllReduces(host, device.plane, l, core, &records);
     }
   }
   for (const auto& [group, ops] : device.by_group) {
-    if (group != kNoGroup) records[group].ops[core] = &ops;
+    if (group != kNoGroup) records[group].ops[core] = ops;
   }
   // A plane whose steps hold nothing says nothing about the steps of the others.
   if (!records.empty()) IntersectSteps(std::move(markers), &records);

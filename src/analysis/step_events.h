@@ -47,7 +47,7 @@ struct StepRecord {
   std::string name;
   std::vector<EventSpan> spans;
   uint64_t input_ps = 0;  // host: waiting for input or sending it, overlaps counted twice
-  std::map<uint32_t, const GroupOps*> ops;  // by core; belong to DevicePlaneMetrics
+  std::map<uint32_t, std::shared_ptr<const GroupOps>> ops;  // by core
   std::map<uint32_t, std::vector<AllReduceTime>> all_reduces;
 
   // The device's marker, unless a host marker contains it; the host's when there is no device.

@@ -30,15 +30,18 @@ inline OpStats HostWithSteps(int64_t first, size_t count, size_t ops, int64_t la
     core.duration_ps = kTestStepPs;
     core.category_ps["fusion"] = kTestStepPs;
     if (ops == 0) continue;
-    step.ops = std::make_shared<OpMetricsDb>();
+    auto made = std::make_shared<OpMetricsDb>();
     for (size_t o = 0; o < ops; ++o) {
-      OpMetrics& op = step.ops->ops.emplace_back();
+      OpMetrics& op = made->ops.emplace_back();
       op.name = "fusion." + std::to_string(o);
       op.category = "fusion";
       op.occurrences = 1;
       op.time_ps = op.self_time_ps = kTestStepPs / ops;
     }
-    step.ops->total_time_ps = step.ops->total_op_time_ps = kTestStepPs;
+    made->total_time_ps = made->total_op_time_ps = kTestStepPs;
+    auto step_ops = std::make_shared<StepOps>();
+    step_ops->AddMade(std::move(made));
+    step.ops = std::move(step_ops);
   }
   return stats;
 }

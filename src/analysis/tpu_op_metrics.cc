@@ -1,13 +1,11 @@
 #include "src/analysis/tpu_op_metrics.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 
-#include "src/analysis/op_identity.h"
 #include "src/analysis/op_line_walk.h"
+#include "src/analysis/plane_ops.h"
 
 namespace strobe::analysis {
 namespace {
@@ -25,106 +23,12 @@ bool IsOpLine(std::string_view name) {
 
 }  // namespace
 
-// The ops of a plane: each metadata entry's identity, and which entries are the same op.
-class PlaneOps {
- public:
-  // Where ops stand in the database that is being built; used for one after the other.
-  struct Places {
-    std::vector<uint64_t> of_op;  // round << 32 | index
-    uint64_t round = 0;
-  };
-
-  PlaneOps(const xplane::ProfileFile& file, size_t plane, const std::vector<uint32_t>& executed)
-      : ops_(file.planes()[plane].event_metadata.size()), same_(ops_.size(), 0) {
-    std::map<OpKey, uint32_t> first;
-    for (const uint32_t entry : executed) {
-      ops_[entry] = ReadOpIdentity(file, plane, entry);
-      if (!ops_[entry]) continue;
-      same_[entry] = first.try_emplace(ops_[entry]->key, entry).first->second;
-    }
-  }
-
-  // Adds up entries that are the same op. `light`: without the texts that only the whole needs.
-  template <typename Each>
-  OpMetricsDb Build(CoreType core, bool light, Places* places, Each each) const {
-    OpMetricsDb db;
-    ++places->round;
-    if (places->of_op.size() < ops_.size()) places->of_op.resize(ops_.size());
-    double normalized_total = 0;
-    each([&](uint32_t entry, const OpSums& sums) {
-      if (!ops_[entry]) return;
-      uint64_t& place = places->of_op[same_[entry]];
-      if (place >> 32 != places->round) {
-        place = places->round << 32 | db.ops.size();
-        const OpMetrics& op = ops_[same_[entry]]->op;
-        db.ops.push_back(light ? Light(op) : op);
-        db.ops.back().core_type = core;
-        db.ops.back().num_cores = 1;
-      }
-      AddSums(sums, light, &db.ops[static_cast<uint32_t>(place)]);
-    });
-    for (OpMetrics& op : db.ops) {
-      ScaleByOccurrences(&op);
-      db.total_op_time_ps += op.self_time_ps;
-      normalized_total +=
-          static_cast<double>(op.self_time_ps) *
-          SafeDivide(static_cast<double>(op.normalized_time_ps), static_cast<double>(op.time_ps));
-    }
-    db.normalized_total_op_time_ps = static_cast<uint64_t>(normalized_total);
-    return db;
-  }
-
-  // The op that a metadata entry stands for, in the database built last; npos: none.
-  size_t PlaceOf(uint32_t entry, const Places& places) const {
-    if (!ops_[entry]) return std::string::npos;
-    const uint64_t place = places.of_op[same_[entry]];
-    return place >> 32 == places.round ? static_cast<uint32_t>(place) : std::string::npos;
-  }
-
- private:
-  static OpMetrics Light(const OpMetrics& op) {
-    OpMetrics light;
-    light.hlo_module_id = op.hlo_module_id;
-    light.name = op.name;
-    light.category = op.category;
-    light.flops = op.flops;
-    light.model_flops = op.model_flops;
-    light.bytes_accessed = op.bytes_accessed;
-    light.memory_accessed = op.memory_accessed;
-    return light;
-  }
-
-  static void AddSums(const OpSums& sums, bool light, OpMetrics* op) {
-    op->min_time_ps = op->occurrences == 0 ? sums.min_ps : std::min(op->min_time_ps, sums.min_ps);
-    op->occurrences += sums.occurrences;
-    op->time_ps += sums.time_ps;
-    op->self_time_ps += sums.self_ps;
-    // The whole takes an execution without a time scale as it is, steps leave it out.
-    op->normalized_time_ps += sums.normalized_ps + (light ? 0 : sums.unscaled_ps);
-    op->dma_stall_ps += sums.dma_stall_ps;
-    op->vdd_energy_j += sums.vdd_energy_j;
-  }
-
-  std::vector<std::optional<OpIdentity>> ops_;
-  std::vector<uint32_t> same_;  // the first entry that is the same op
-};
-
-OpMetricsDb GroupOps::Build() const {
-  if (ops_ == nullptr) return OpMetricsDb();
-  // Kept from step to step, so that a large table is not cleared for each.
-  thread_local PlaneOps::Places places;
-  return ops_->Build(CoreType::kUnknown, /*light=*/true, &places, [&](auto add) {
-    for (const auto& [entry, sums] : sums_) add(entry, sums);
-  });
-}
-
 namespace {
 
 void KeepGroups(OpAccumulator* sums, const std::shared_ptr<const PlaneOps>& ops,
-                std::map<int64_t, GroupOps>* groups) {
+                std::map<int64_t, std::shared_ptr<const GroupOps>>* groups) {
   for (auto& [id, group] : sums->TakeGroups()) {
-    group.shrink_to_fit();
-    groups->try_emplace(id, ops, std::move(group));
+    groups->try_emplace(id, std::make_shared<const GroupOps>(ops, std::move(group)));
   }
 }
 
@@ -161,7 +65,7 @@ int64_t ShiftOfAdded(const PreparedHost& host, size_t plane, size_t index) {
 }  // namespace
 
 Result<DevicePlaneMetrics> TensorCoreMetrics(const PreparedHost& host, size_t plane,
-                                             const SparseCoreOps& sparse,
+                                             const SparseCoreOps& sparse, DeviceGroups groups,
                                              const CancelToken& cancel) {
   const xplane::ProfileFile& file = host.file();
   DevicePlaneMetrics metrics;
@@ -190,10 +94,11 @@ Result<DevicePlaneMetrics> TensorCoreMetrics(const PreparedHost& host, size_t pl
     if (steps) {
       STROBE_RETURN_IF_ERROR(walk.Visit([](uint32_t, const Span&, const OpEventStats&) {}));
     } else {
+      if (groups == DeviceGroups::kWholeOnly) walk.IgnoreGroups();
       STROBE_RETURN_IF_ERROR(walk.Run(OpLineWalk::kAllEvents, &sums, on_offload));
       // Self time within a step counts only what belongs to a step.
       groups_differ |= walk.any_grouped() && walk.any_ungrouped();
-      if (groups_differ) {
+      if (groups_differ && groups == DeviceGroups::kByGroup) {
         STROBE_RETURN_IF_ERROR(walk.Run(OpLineWalk::kGroupedOnly, &grouped));
       }
     }
@@ -203,7 +108,9 @@ Result<DevicePlaneMetrics> TensorCoreMetrics(const PreparedHost& host, size_t pl
   grouped.Finish();
 
   const auto ops = std::make_shared<const PlaneOps>(file, plane, sums.order());
-  KeepGroups(groups_differ ? &grouped : &sums, ops, &metrics.by_group);
+  if (groups == DeviceGroups::kByGroup) {
+    KeepGroups(groups_differ ? &grouped : &sums, ops, &metrics.by_group);
+  }
   PlaneOps::Places places;
   metrics.whole = ops->Build(CoreType::kTensorCore, false, &places, [&](auto add) {
     for (const uint32_t entry : sums.order()) add(entry, sums.whole()[entry]);

@@ -4,7 +4,7 @@
 //   SparseCoreOps sparse;
 //   for (each SparseCore plane) STROBE_RETURN_IF_ERROR(AddSparseCore(host, plane, cancel,
 //   &sparse)); STROBE_ASSIGN_OR_RETURN(DevicePlaneMetrics metrics, TensorCoreMetrics(host, plane,
-//   sparse, cancel));
+//   sparse, DeviceGroups::kByGroup, cancel));
 //
 // The interface that all callers but device_op_metrics.cc use is device_op_metrics.h.
 #pragma once
@@ -26,7 +26,7 @@ Status AddSparseCore(const PreparedHost& host, size_t plane, const CancelToken& 
                      SparseCoreOps* ops);
 
 Result<DevicePlaneMetrics> TensorCoreMetrics(const PreparedHost& host, size_t plane,
-                                             const SparseCoreOps& sparse,
+                                             const SparseCoreOps& sparse, DeviceGroups groups,
                                              const CancelToken& cancel);
 
 // The ops of a SparseCore plane by group; `whole` stays empty.

@@ -159,7 +159,8 @@ class TableMaker {
 };
 
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
-  STROBE_ASSIGN_OR_RETURN(OpToolInput ops, ReadOpToolInput(question, input, cancel));
+  STROBE_ASSIGN_OR_RETURN(OpToolInput ops,
+                          ReadOpToolInput(question, input, OpToolNeeds::kOps, cancel));
   const OpMetricsDb device = GroupByFrameworkOp(ops.device_ops());
   ToolResult result;
   result.shape = ToolResult::Shape::kTables;

@@ -166,7 +166,8 @@ class TableMaker {
 };
 
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
-  STROBE_ASSIGN_OR_RETURN(OpToolInput ops, ReadOpToolInput(question, input, cancel));
+  STROBE_ASSIGN_OR_RETURN(OpToolInput ops,
+                          ReadOpToolInput(question, input, OpToolNeeds::kOps, cancel));
   Table table("hlo_ops", "HLO operations");
   AddColumns(&table);
   const OpMetricsDb& db = ops.device_ops();

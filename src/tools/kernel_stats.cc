@@ -71,7 +71,8 @@ void AddColumns(Table* table) {
 double NanoToMicro(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
-  STROBE_ASSIGN_OR_RETURN(OpToolInput ops, ReadOpToolInput(question, input, cancel));
+  STROBE_ASSIGN_OR_RETURN(OpToolInput ops,
+                          ReadOpToolInput(question, input, OpToolNeeds::kOps, cancel));
   Table table("kernels", "Kernels");
   AddColumns(&table);
   uint32_t rank = 0;

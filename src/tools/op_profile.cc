@@ -46,7 +46,8 @@ Value Tree(const OpStats& stats, const OpMetricsDb& db, OpGrouping grouping, boo
 }
 
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
-  STROBE_ASSIGN_OR_RETURN(OpToolInput ops, ReadOpToolInput(question, input, cancel));
+  STROBE_ASSIGN_OR_RETURN(OpToolInput ops,
+                          ReadOpToolInput(question, input, OpToolNeeds::kOps, cancel));
   const OpStats& stats = *ops.stats;
   const OpMetricsDb& db = ops.device_ops();
   const Grouping grouping = GroupingOf(question.options.Text("group_by"));

@@ -49,9 +49,11 @@ void NoteCostsBeyondXprof(const OpStats& stats, std::vector<Notice>* notices) {
 }  // namespace
 
 Result<OpToolInput> ReadOpToolInput(const ToolQuestion& question, ToolInput& input,
-                                    const CancelToken& cancel) {
+                                    OpToolNeeds needs, const CancelToken& cancel) {
   OpToolInput ops;
-  STROBE_ASSIGN_OR_RETURN(ops.stats, input.CombinedOpStats(question.hosts, cancel));
+  STROBE_ASSIGN_OR_RETURN(ops.stats, needs == OpToolNeeds::kOps
+                                         ? input.CombinedOps(question.hosts, cancel)
+                                         : input.CombinedOpStats(question.hosts, cancel));
   for (const size_t host : question.hosts) {
     const ToolHost& asked = input.hosts()[host];
     if (asked.file != nullptr) continue;

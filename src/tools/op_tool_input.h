@@ -1,8 +1,8 @@
 // What the op tools begin with: the combined op stats of the hosts asked for, and notes on what is
 // missing in them.
 //
-//   STROBE_ASSIGN_OR_RETURN(const OpToolInput ops, ReadOpToolInput(question, input, cancel));
-//   Use(ops.device_ops(), *ops.stats);
+//   STROBE_ASSIGN_OR_RETURN(const OpToolInput ops, ReadOpToolInput(question, input,
+//   OpToolNeeds::kOps, cancel)); Use(ops.device_ops(), *ops.stats);
 #pragma once
 
 #include <memory>
@@ -28,8 +28,9 @@ struct OpToolInput {
   }
 };
 
+enum class OpToolNeeds : uint8_t { kOps, kStepsToo };
 Result<OpToolInput> ReadOpToolInput(const ToolQuestion& question, ToolInput& input,
-                                    const CancelToken& cancel);
+                                    OpToolNeeds needs, const CancelToken& cancel);
 
 // A note that a table of device ops is empty, why, and what would fill it; nothing when it is not.
 void NoteNoDeviceOps(const analysis::OpStats& stats, std::vector<Notice>* notices);

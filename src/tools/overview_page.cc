@@ -273,7 +273,8 @@ Table MakeOverviewDiagnostics(const OpStats& stats, const ToolQuestion& question
 }
 
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
-  STROBE_ASSIGN_OR_RETURN(const OpToolInput ops, ReadOpToolInput(question, input, cancel));
+  STROBE_ASSIGN_OR_RETURN(const OpToolInput ops,
+                          ReadOpToolInput(question, input, OpToolNeeds::kStepsToo, cancel));
   const OpStats& stats = *ops.stats;
   STROBE_ASSIGN_OR_RETURN(
       const InputPipelineAnalysis steps,

@@ -66,6 +66,73 @@ struct Part {
   bool normalized = false;
 };
 
+// The whole program: what its innermost ops did in the time of the whole, with infeed and outfeed
+// and without.
+class Program {
+ public:
+  Program() {
+    for (OpMetrics* part : {&with_, &without_}) {
+      part->name = part->category = "Program";
+      part->occurrences = 1;
+    }
+  }
+
+  void Add(const analysis::StepOps::OpShare& op) {
+    if (MayHaveInnerOps(op.one.category)) return;
+    AddCosts(op, &with_);
+    if (IsInfeedOrOutfeed(op.one.category)) {
+      feeds_ps_ += op.time_ps;
+    } else {
+      AddCosts(op, &without_);
+    }
+  }
+  void Finish(uint64_t total_ps) {
+    with_.time_ps = total_ps;
+    without_.time_ps = total_ps - std::min(total_ps, feeds_ps_);
+  }
+
+  static Program Of(const OpMetricsDb& db) {
+    Program program;
+    for (const OpMetrics& op : db.ops) {
+      program.Add({op, op.flops, op.model_flops, op.bytes_accessed, 1, op.time_ps});
+    }
+    program.Finish(db.total_time_ps);
+    return program;
+  }
+  static Program Of(const analysis::StepOps& step) {
+    Program program;
+    step.ForEachOp([&](const analysis::StepOps::OpShare& op) { program.Add(op); });
+    program.Finish(step.TotalTimePs());
+    return program;
+  }
+
+  const OpMetrics& with_feeds() const { return with_; }
+  const OpMetrics& without_feeds() const { return without_; }
+
+ private:
+  static void AddCosts(const analysis::StepOps::OpShare& op, OpMetrics* into) {
+    into->flops += op.flops;
+    into->model_flops += op.model_flops;
+    into->bytes_accessed += op.bytes_accessed;
+    for (const analysis::MemoryAccessed& access : op.one.memory_accessed) {
+      const auto same =
+          std::ranges::find_if(into->memory_accessed, [&](const analysis::MemoryAccessed& known) {
+            return known.space == access.space && known.is_write == access.is_write;
+          });
+      if (same == into->memory_accessed.end()) {
+        into->memory_accessed.push_back(access);
+        into->memory_accessed.back().bytes *= op.occurrences;
+      } else {
+        same->bytes += access.bytes * op.occurrences;
+      }
+    }
+  }
+
+  OpMetrics with_;
+  OpMetrics without_;
+  uint64_t feeds_ps_ = 0;
+};
+
 class RowMaker {
  public:
   RowMaker(const OpStats& stats, const Peaks& peaks, bool with_feeds, Table* table)
@@ -76,25 +143,9 @@ class RowMaker {
         with_feeds_(with_feeds),
         table_(table) {}
 
-  // The whole program: what its innermost ops did in the time of the whole.
-  void AddProgram(const OpMetricsDb& db, const Part& part) {
-    OpMetrics program;
-    program.name = program.category = "Program";
-    program.occurrences = 1;
-    uint64_t feeds_ps = 0;
-    for (const OpMetrics& op : db.ops) {
-      if (MayHaveInnerOps(op.category)) continue;
-      if (!with_feeds_ && IsInfeedOrOutfeed(op.category)) {
-        feeds_ps += op.time_ps;
-        continue;
-      }
-      program.flops += op.flops;
-      program.model_flops += op.model_flops;
-      program.bytes_accessed += op.bytes_accessed;
-      AddMemory(op, &program);
-    }
-    program.time_ps = db.total_time_ps - std::min(db.total_time_ps, feeds_ps);
-    AddRow(program, part, program.time_ps, 0, 0, 0);
+  void AddProgram(const Program& program, const Part& part) {
+    const OpMetrics& shown = with_feeds_ ? program.with_feeds() : program.without_feeds();
+    AddRow(shown, part, shown.time_ps, 0, 0, 0);
   }
 
   void AddOps(const OpMetricsDb& db, const Part& part) {
@@ -118,20 +169,6 @@ class RowMaker {
   }
 
  private:
-  static void AddMemory(const OpMetrics& from, OpMetrics* into) {
-    for (const analysis::MemoryAccessed& access : from.memory_accessed) {
-      const auto same =
-          std::ranges::find_if(into->memory_accessed, [&](const analysis::MemoryAccessed& known) {
-            return known.space == access.space && known.is_write == access.is_write;
-          });
-      if (same == into->memory_accessed.end()) {
-        into->memory_accessed.push_back(access);
-      } else {
-        same->bytes += access.bytes;
-      }
-    }
-  }
-
   void AddRow(const OpMetrics& op, const Part& part, uint64_t total_ps, uint32_t rank, double share,
               double running) {
     OpTimes times = TimesOf(op);
@@ -251,26 +288,26 @@ Table NotesTable(const std::vector<std::string>& warnings) {
   return table;
 }
 
-void AddParts(const OpStats& stats, const OpMetricsDb& device_ops, bool normalized,
-              RowMaker* rows) {
+void AddParts(const OpStats& stats, const OpMetricsDb& device_ops,
+              const std::vector<Program>& steps, bool normalized, RowMaker* rows) {
   const Part whole = {.step = "Total", .normalized = normalized};
-  rows->AddProgram(device_ops, whole);
+  rows->AddProgram(Program::Of(device_ops), whole);
   rows->AddOps(device_ops, whole);
   if (stats.has_complete_steps) {
-    rows->AddProgram(stats.complete_steps_ops,
+    rows->AddProgram(Program::Of(stats.complete_steps_ops),
                      {.step = "Average",
                       .divide_by = static_cast<double>(stats.steps.steps.size()),
                       .normalized = normalized});
   }
-  const OpMetricsDb none;
-  for (const Step& step : stats.steps.steps) {
-    rows->AddProgram(step.ops == nullptr ? none : *step.ops,
-                     {.step = std::to_string(step.step_num), .number = step.step_num});
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const int64_t number = stats.steps.steps[i].step_num;
+    rows->AddProgram(steps[i], {.step = std::to_string(number), .number = number});
   }
 }
 
 Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const CancelToken& cancel) {
-  STROBE_ASSIGN_OR_RETURN(OpToolInput ops, ReadOpToolInput(question, input, cancel));
+  STROBE_ASSIGN_OR_RETURN(OpToolInput ops,
+                          ReadOpToolInput(question, input, OpToolNeeds::kStepsToo, cancel));
   const OpStats& stats = *ops.stats;
   const bool has_device =
       stats.run.hardware == HardwareType::kGpu || stats.run.hardware == HardwareType::kTpu;
@@ -283,9 +320,14 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
   }
   if (has_device) {
     const bool normalized = question.options.Flag("apply_time_scale_multiplier");
+    std::vector<Program> steps;
+    for (const Step& step : stats.steps.steps) {
+      STROBE_RETURN_IF_ERROR(cancel.Check());
+      steps.push_back(step.ops == nullptr ? Program() : Program::Of(*step.ops));
+    }
     for (const bool with_feeds : {true, false}) {
       RowMaker rows(stats, peaks, with_feeds, &table);
-      AddParts(stats, ops.device_ops(), normalized, &rows);
+      AddParts(stats, ops.device_ops(), steps, normalized, &rows);
     }
   }
   const OpMetricsDb& db = stats.device_ops;

@@ -43,7 +43,7 @@ uint64_t BytesOf(const analysis::OpStats& stats) {
     for (const auto& [core, reduces] : step.all_reduces) {
       bytes += kNodeBytes + reduces.size() * sizeof(analysis::AllReduceTime);
     }
-    if (step.ops != nullptr) bytes += BytesOf(*step.ops);
+    if (step.ops != nullptr) bytes += step.ops->resident_bytes();
   }
   for (const analysis::KernelReport& kernel : stats.kernels) {
     bytes += sizeof(kernel) + kernel.name.size() + kernel.op_name.size();
@@ -88,6 +88,7 @@ SessionInput::SessionInput(Parts parts)
       facts_(FactsOf(parts_.hosts, *parts_.modules)),
       prepared_(parts_.hosts.size()),
       for_trace_(parts_.hosts.size()),
+      ops_(parts_.hosts.size()),
       stats_(parts_.hosts.size()) {}
 
 Status SessionInput::CheckHost(size_t host) const {
@@ -156,6 +157,24 @@ Result<std::shared_ptr<const analysis::PreparedHost>> SessionInput::PreparedForT
   });
 }
 
+Result<std::shared_ptr<const analysis::OpStats>> SessionInput::HostOps(size_t host,
+                                                                       const CancelToken& cancel) {
+  STROBE_RETURN_IF_ERROR(CheckHost(host));
+  {
+    const std::lock_guard lock(mutex_);
+    if (stats_[host].value != nullptr) return stats_[host].value;  // has more
+  }
+  using Answer = Result<std::shared_ptr<const analysis::OpStats>>;
+  return Once<analysis::OpStats>(&ops_[host], cancel, [&]() -> Answer {
+    STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const analysis::PreparedHost> prepared,
+                            Prepared(host, cancel));
+    STROBE_ASSIGN_OR_RETURN(analysis::OpStats stats,
+                            analysis::MakeOps(*prepared, *parts_.modules, cancel));
+    BoundPrepared(host);
+    return std::make_shared<const analysis::OpStats>(std::move(stats));
+  });
+}
+
 Result<std::shared_ptr<const analysis::OpStats>> SessionInput::HostOpStats(
     size_t host, const CancelToken& cancel) {
   STROBE_RETURN_IF_ERROR(CheckHost(host));
@@ -172,17 +191,30 @@ Result<std::shared_ptr<const analysis::OpStats>> SessionInput::HostOpStats(
 
 Result<std::shared_ptr<const analysis::OpStats>> SessionInput::CombinedOpStats(
     std::span<const size_t> hosts, const CancelToken& cancel) {
-  if (hosts.size() == 1) return HostOpStats(hosts[0], cancel);
+  return Combined(
+      hosts, /*ops_only=*/false, [&](size_t host) { return HostOpStats(host, cancel); }, cancel);
+}
+
+Result<std::shared_ptr<const analysis::OpStats>> SessionInput::CombinedOps(
+    std::span<const size_t> hosts, const CancelToken& cancel) {
+  return Combined(
+      hosts, /*ops_only=*/true, [&](size_t host) { return HostOps(host, cancel); }, cancel);
+}
+
+Result<std::shared_ptr<const analysis::OpStats>> SessionInput::Combined(
+    std::span<const size_t> hosts, bool ops_only, const OfHost& of_host,
+    const CancelToken& cancel) {
+  if (hosts.size() == 1) return of_host(hosts[0]);
   const std::vector<size_t> chosen(hosts.begin(), hosts.end());
   std::shared_ptr<Slot<analysis::OpStats>> slot;
   {
     const std::lock_guard lock(mutex_);
     for (const Combination& known : combined_) {
-      if (known.hosts == chosen) slot = known.slot;
+      if (known.hosts == chosen && known.ops_only == ops_only) slot = known.slot;
     }
     if (slot == nullptr) {
       slot = std::make_shared<Slot<analysis::OpStats>>();
-      combined_.push_back({chosen, slot});
+      combined_.push_back({chosen, ops_only, slot});
       if (combined_.size() > kMaxCombinations) combined_.pop_front();
     }
   }
@@ -193,7 +225,7 @@ Result<std::shared_ptr<const analysis::OpStats>> SessionInput::CombinedOpStats(
     std::vector<std::string> failures;
     Status first_error;
     for (const size_t host : chosen) {
-      Answer part = HostOpStats(host, cancel);
+      Answer part = of_host(host);
       if (part.ok()) {
         held.push_back(*part);
         parts.push_back(held.back().get());
@@ -222,6 +254,7 @@ uint64_t SessionInput::resident_bytes() const {
   const uint64_t module_bytes = parts_.modules->resident_bytes();
   const std::lock_guard lock(mutex_);
   uint64_t bytes = module_bytes + PreparedBytesLocked();
+  for (const auto& slot : ops_) bytes += slot.value ? slot.bytes : 0;
   for (const auto& slot : stats_) bytes += slot.value ? slot.bytes : 0;
   for (const Combination& known : combined_) bytes += known.slot->value ? known.slot->bytes : 0;
   return bytes;
@@ -250,6 +283,7 @@ void SessionInput::DropComputed() {
   };
   for (auto& slot : prepared_) drop(slot);
   for (auto& slot : for_trace_) drop(slot);
+  for (auto& slot : ops_) drop(slot);
   for (auto& slot : stats_) drop(slot);
   for (Combination& known : combined_) drop(*known.slot);
 }

@@ -52,6 +52,8 @@ class SessionInput : public ToolInput {
                                                                const CancelToken& cancel) override;
   Result<std::shared_ptr<const analysis::OpStats>> CombinedOpStats(
       std::span<const size_t> hosts, const CancelToken& cancel) override;
+  Result<std::shared_ptr<const analysis::OpStats>> CombinedOps(std::span<const size_t> hosts,
+                                                               const CancelToken& cancel) override;
   std::shared_ptr<const hlo::ModuleSet> Modules() override { return parts_.modules; }
 
   uint64_t resident_bytes() const;
@@ -72,6 +74,11 @@ class SessionInput : public ToolInput {
   Result<std::shared_ptr<const T>> Once(
       Slot<T>* slot, const CancelToken& cancel,
       const std::function<Result<std::shared_ptr<const T>>()>& compute);
+  Result<std::shared_ptr<const analysis::OpStats>> HostOps(size_t host, const CancelToken& cancel);
+  using OfHost = std::function<Result<std::shared_ptr<const analysis::OpStats>>(size_t host)>;
+  Result<std::shared_ptr<const analysis::OpStats>> Combined(std::span<const size_t> hosts,
+                                                            bool ops_only, const OfHost& of_host,
+                                                            const CancelToken& cancel);
   Status CheckHost(size_t host) const;
   analysis::PrepareOptions OptionsOf(size_t host, bool op_lines) const;
   void BoundPrepared(size_t host);
@@ -83,9 +90,11 @@ class SessionInput : public ToolInput {
   std::condition_variable changed_;
   std::vector<Slot<analysis::PreparedHost>> prepared_;
   std::vector<Slot<analysis::PreparedHost>> for_trace_;
+  std::vector<Slot<analysis::OpStats>> ops_;
   std::vector<Slot<analysis::OpStats>> stats_;
   struct Combination {
     std::vector<size_t> hosts;
+    bool ops_only = false;
     std::shared_ptr<Slot<analysis::OpStats>> slot;
   };
   std::deque<Combination> combined_;

@@ -74,6 +74,12 @@ class ToolInput {
       size_t host, const CancelToken& cancel) = 0;
   virtual Result<std::shared_ptr<const analysis::OpStats>> CombinedOpStats(
       std::span<const size_t> hosts, const CancelToken& cancel) = 0;
+  // As CombinedOpStats, but steps and what follows from them, the duty cycle and counters may be
+  // missing (analysis::MakeOps): for tools that need ops only, which it serves sooner.
+  virtual Result<std::shared_ptr<const analysis::OpStats>> CombinedOps(
+      std::span<const size_t> hosts, const CancelToken& cancel) {
+    return CombinedOpStats(hosts, cancel);
+  }
   // The modules of all hosts, embedded ones and sidecar files, decoded on demand.
   virtual std::shared_ptr<const hlo::ModuleSet> Modules() = 0;
 };
