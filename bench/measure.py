@@ -26,6 +26,8 @@ def run_once(system, directory, corpus, cold):
         system.start(directory)
         try:
             figures = measure_server(system, corpus)
+            if system.reopens:
+                figures["kept_s"] = seconds(system.wait_kept)
         finally:
             system.stop()
         if system.reopens:

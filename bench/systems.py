@@ -16,6 +16,7 @@ import urllib.parse
 
 START_TIMEOUT_S = 60
 ANSWER_TIMEOUT_S = 900
+KEPT_TIMEOUT_S = 120
 
 
 def free_port():
@@ -122,6 +123,14 @@ class Strobe:
         width = max(1, int(span * share))
         start = self.window["start_ps"] + int(self.random.random() * (span - width))
         self.fetch_window(start, start + width)
+
+    def wait_kept(self):
+        """Until the conversion is whole: what a first look needs is written last."""
+        deadline = time.monotonic() + KEPT_TIMEOUT_S
+        while not any(self.cache.rglob("*.look")):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"nothing was kept in {self.cache} within {KEPT_TIMEOUT_S} s")
+            time.sleep(0.02)
 
     def stop(self):
         self.server.stop()
