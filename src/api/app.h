@@ -77,6 +77,7 @@ std::vector<Route> MakeRoutes(std::shared_ptr<AppContext> context);
 void AddHealthRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddSessionRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddAreaRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddCurveRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddTimelineRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddCaptureRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddUploadRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
