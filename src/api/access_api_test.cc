@@ -308,8 +308,8 @@ TEST_F(AccessApiTest, LinksToRunsLeadToThePageOfTheRun) {
   EXPECT_EQ(leads_to({{"run", run}}), page);
   EXPECT_EQ(leads_to({{"run", run}, {"view", page + "?tab=metrics"}}), page + "?tab=metrics");
   for (const char* view : {"/runs/alpha/local/r2", "/runs/alpha/local/r11", "/s/x", "//evil/"}) {
-    const Response refused = Send("POST", "/api/v1/links", ada,
-                                  json({{"run", run}, {"view", view}}).dump());
+    const Response refused =
+        Send("POST", "/api/v1/links", ada, json({{"run", run}, {"view", view}}).dump());
     EXPECT_EQ(refused.error_name, "LINK_VIEW") << view;
   }
 }

@@ -9,6 +9,8 @@ const COUNT = 10_000;
 const AT_ONCE = 16; // Requests under way while the runs are made.
 const MOST_ROWS = 150;
 const FRAME_MS = 33;
+const FRAMES = 10; // Of one measurement.
+const STEP_PX = 1200;
 let server;
 let browser;
 
@@ -40,28 +42,34 @@ after(async () => {
 test('ten thousand runs scroll to the last one without a long frame', async () => {
   const page = await browser.open(server.url, { address: '/runs?sort=name', width: 1600, height: 1000 });
   await page.locator('table[aria-label=Runs] .run-name', { hasText: 'run 00000' }).waitFor();
-  const measured = await page.evaluate(async ({ stepPx, mostMs }) => {
-    const scroller = document.querySelector('#page');
-    const frames = [];
-    let most = 0;
-    const end = performance.now() + mostMs;
-    let before = await new Promise(requestAnimationFrame);
-    while (performance.now() < end) {
-      const last = document.querySelector('table[aria-label=Runs]').getAttribute('aria-rowcount');
-      if (scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 2 && Number(last) >= 10_001) break;
-      scroller.scrollTop += stepPx;
-      const now = await new Promise(requestAnimationFrame);
-      frames.push(now - before);
-      before = now;
-      most = Math.max(most, document.querySelectorAll('table[aria-label=Runs] tbody tr').length);
-    }
-    frames.sort((a, b) => a - b);
-    return { count: frames.length, p95: frames[Math.floor(frames.length * 0.95)], longest: frames.at(-1), most, rows: document.querySelector('table[aria-label=Runs]').getAttribute('aria-rowcount') };
-  }, { stepPx: 400, mostMs: 120_000 });
-  console.log(`frames ${measured.count}, 95 % within ${measured.p95.toFixed(1)} ms, longest ${measured.longest.toFixed(1)} ms, rows in the page at most ${measured.most}`);
+  // Time of the page's own thread, which does not count what other programs on the machine take from it.
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const worked = async () => (await devtools.send('Performance.getMetrics')).metrics.find((one) => one.name === 'TaskDuration').value * 1000;
+  const perFrame = [];
+  let state = { atEnd: false, most: 0 };
+  while (!state.atEnd) {
+    const before = await worked();
+    state = await page.evaluate(async ({ stepPx, frames, count, most }) => {
+      const scroller = document.querySelector('#page');
+      const table = document.querySelector('table[aria-label=Runs]');
+      let largest = most;
+      for (let i = 0; i < frames; i++) {
+        scroller.scrollTop += stepPx;
+        await new Promise(requestAnimationFrame);
+        largest = Math.max(largest, table.querySelectorAll('tbody tr').length);
+      }
+      return { atEnd: Number(table.getAttribute('aria-rowcount')) > count && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 2, most: largest };
+    }, { stepPx: STEP_PX, frames: FRAMES, count: COUNT, most: state.most });
+    perFrame.push(((await worked()) - before) / FRAMES);
+  }
+  perFrame.sort((a, b) => a - b);
+  const longest = perFrame.at(-1);
+  const measured = { most: state.most, rows: await page.locator('table[aria-label=Runs]').getAttribute('aria-rowcount') };
+  console.log(`the page worked ${perFrame[perFrame.length >> 1].toFixed(1)} ms a frame in the middle, ${longest.toFixed(1)} ms at most; rows in the page at most ${measured.most}`);
   assert.equal(measured.rows, String(COUNT + 1), 'the last run was reached');
   assert.ok(measured.most <= MOST_ROWS, `${measured.most} rows in the page`);
-  assert.ok(measured.p95 <= FRAME_MS + 1, `95 % of the frames within ${measured.p95} ms`);
+  assert.ok(longest <= FRAME_MS, `${longest} ms of work a frame`);
   await page.locator('table[aria-label=Runs] .run-name', { hasText: 'run 09999' }).waitFor();
 
   // Keys reach the ends, and the search goes over all of them.

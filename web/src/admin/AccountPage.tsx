@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import { accessApi } from '../access/client';
 import { useContact, useMe } from '../access/me';
-import { mayDo, rightWords } from '../access/rights';
+import { mayDo, rightWords, shortName } from '../access/rights';
 import type { Me, Right } from '../access/types';
 import { leaveForSignIn } from '../access/signOut';
 import { setTitle } from '../state/url';
@@ -52,7 +52,7 @@ export default function AccountPage() {
   return (
     <div className="page admin" id="page" tabIndex={-1}>
       <div className="admin-line">
-        <h1>{me.display_name || me.subject}</h1>
+        <h1>{me.display_name || shortName(me.subject ?? '')}</h1>
         <code>{me.subject}</code>
         <span className="grow" />
         <SignOutButtons />

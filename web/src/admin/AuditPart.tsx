@@ -52,7 +52,7 @@ export function AuditPart() {
         keyOf={(record) => record.number}
         empty={filter ? 'No record fits the filters.' : 'No record yet.'}
         columns={[
-          { label: 'When', width: 150, cell: (record) => <span className="tabular">{formatClock(timeOf(record.time ?? undefined))}</span>, title: (record) => `record ${Number(record.number)}, request ${record.request_id}, hash ${record.hash}` },
+          { label: 'When', width: 170, cell: (record) => <span className="tabular">{formatClock(timeOf(record.time ?? undefined))}</span>, title: (record) => `record ${Number(record.number)}, request ${record.request_id}, hash ${record.hash}` },
           { label: 'Who', width: 170, cell: (record) => <span className="mono">{record.actor}</span>, title: (record) => record.actor },
           { label: 'What', width: 170, cell: (record) => actionWords(record.action), title: (record) => record.action },
           { label: 'Object', cell: (record) => <span className="mono">{record.object}</span>, title: (record) => record.object },
@@ -99,14 +99,14 @@ function Verify() {
       <button type="submit" className="button" disabled={busy}>
         {busy ? 'Going through the chain…' : 'Verify the chain'}
       </button>
-      <div className="verdict" role="status">
+      <div className="verify-answer" role="status">
         {answer?.whole && (
           <>
             <p className="chip complete">
               <Icon name="complete" />
               <strong>The chain is whole:</strong> {formatCount(answer.records)} records{verdict!.head ? ', and the kept hash is one of them' : ''}.
             </p>
-            <p className="text2 verdict-head">
+            <p className="text2 verify-head">
               Keep this hash elsewhere: <code>{answer.head}</code>
               <button type="button" className="button plain square small" aria-label="Copy the hash" title="Copy the hash" onClick={() => void copyText(answer.head, 'Hash')}>
                 <Icon name="copy" />

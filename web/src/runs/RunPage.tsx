@@ -1,5 +1,5 @@
 // One run: what it is, its profiles, configuration, workers and events.
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useContact, useMay, useMe } from '../access/me';
 import { accessIsOn, quoted } from '../access/rights';
 import { formatAge, formatClock, formatCount } from '../format/format';
@@ -21,10 +21,8 @@ import type { Run } from './types';
 import { useRefreshed } from './useRefreshed';
 import './runs.css';
 
-const RunMetrics = lazy(() => import('./RunMetrics'));
-
 const refreshMs = 1500;
-const tabs = ['profiles', 'metrics', 'configs', 'workers', 'events', 'operations'] as const;
+const tabs = ['profiles', 'configs', 'workers', 'events', 'operations'] as const;
 type Tab = (typeof tabs)[number];
 
 // Runs that stand beside this one; those that are not there, or not for us, keep their place.
@@ -72,7 +70,6 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
   }
   const counts: Readonly<Record<Tab, number | null>> = {
     profiles: sessions.value?.items.length ?? null,
-    metrics: null,
     configs: value ? configRows(value).length : null,
     workers: targets.value?.items.length ?? null,
     events: events.value?.items.length ?? null,
@@ -91,11 +88,6 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
       </div>
       <div id="run-part" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === 'profiles' && <RunSessions sessions={sessions} run={value} onScan={() => setScan((n) => n + 1)} />}
-        {tab === 'metrics' && (
-          <Suspense fallback={<Skeleton width="100%" height={220} />}>
-            <RunMetrics runKey={runKey} others={others.filter((one) => one.run).map((one) => one.key)} sessions={sessions.value?.items ?? []} running={value !== null && timeOf(value.endTime) === null} />
-          </Suspense>
-        )}
         {tab === 'configs' && value && <RunConfigs run={value} others={others.flatMap((one) => (one.run ? [one.run] : []))} />}
         {tab === 'workers' && <RunTargets targets={targets} />}
         {tab === 'events' && <RunEvents events={events} sessions={sessions.value?.items ?? []} />}

@@ -1,13 +1,10 @@
 import { memo } from 'react';
-import { Spark } from '../charts/Spark';
-import { formatAge, formatClock, formatCount, unknown } from '../format/format';
+import { formatAge, formatClock, formatCount } from '../format/format';
 import { keyHint } from '../keys/table';
 import { replaceKeys } from '../state/url';
 import { Icon } from '../ui/Icon';
 import { Link, plainClick } from '../ui/Link';
-import type { RunFigures } from './figures';
 import type { ListItem } from './listModel';
-import { formatValue } from './metrics';
 import { RunStateChip } from './RunStateChip';
 import { keyOf, labelsText, runAddress, runDuration, runState, runTitle, timeOf } from './runs';
 import type { Run } from './types';
@@ -15,7 +12,7 @@ import type { Run } from './types';
 interface RunRowProps {
   run: Run;
   rowIndex: number;
-  figures: RunFigures | undefined; // Not known yet.
+  nowMs: number; // Moves on by steps, so that ages and durations do.
   current: boolean;
   selected: boolean;
   onSelect: (name: string) => void;
@@ -23,12 +20,15 @@ interface RunRowProps {
   onOpen: () => void;
 }
 
+const dayMs = 86_400_000;
+
 function sameRow(a: RunRowProps, b: RunRowProps): boolean {
   // The functions change with every drawing and mean the same as long as the row stays in its place. A run that goes on shows its time.
-  return a.run === b.run && a.rowIndex === b.rowIndex && a.figures === b.figures && a.current === b.current && a.selected === b.selected && timeOf(a.run.endTime) !== null;
+  const stands = timeOf(a.run.endTime) !== null && Date.now() - (timeOf(a.run.createTime) ?? 0) > dayMs;
+  return a.run === b.run && a.rowIndex === b.rowIndex && a.current === b.current && a.selected === b.selected && (stands || a.nowMs === b.nowMs);
 }
 
-export const RunRow = memo(function RunRow({ run, rowIndex, figures, current, selected, onSelect, onPoint, onOpen }: RunRowProps) {
+export const RunRow = memo(function RunRow({ run, rowIndex, nowMs, current, selected, onSelect, onPoint, onOpen }: RunRowProps) {
   const created = timeOf(run.createTime);
   const path = run.artifacts?.gcsPath ?? '';
   const group = run.runSet;
@@ -44,7 +44,7 @@ export const RunRow = memo(function RunRow({ run, rowIndex, figures, current, se
         if (plainClick(event)) onOpen();
       }}
     >
-      <td className="select" onClick={(event) => event.stopPropagation()}>
+      <td className="pick" onClick={(event) => event.stopPropagation()}>
         <input type="checkbox" checked={selected} aria-label={`Select ${runTitle(run)}`} title={keyHint('list.select')} onChange={() => onSelect(run.name)} />
       </td>
       <td title={run.name}>
@@ -70,27 +70,16 @@ export const RunRow = memo(function RunRow({ run, rowIndex, figures, current, se
       <td>
         <RunStateChip state={runState(run.state)} title={run.errorDetails} />
       </td>
-      <td className="number" title={figures && figures.stepSeconds === null ? 'This run recorded no step_time' : 'The latest step time, and how it went'}>
-        {figures && figures.stepSeconds !== null && (
-          <>
-            <Spark values={figures.stepSpark} /> {formatValue(figures.stepSeconds, 's')}
-          </>
-        )}
-        {figures && figures.stepSeconds === null && <span className="muted">{unknown}</span>}
-      </td>
-      <td className="number" title={figures && figures.ofPeak === null ? 'This run recorded no mfu' : 'Share of the peak FLOPS, as the job measured it'}>
-        {figures && (figures.ofPeak === null ? <span className="muted">{unknown}</span> : formatValue(figures.ofPeak, '%'))}
-      </td>
-      <td title={labels} className="text2">
+      <td title={labels} className="text2 labels">
         {labels}
       </td>
       <td title={run.storageScan?.error ? `${path}: ${run.storageScan.error}` : path} className="text2">
         {run.storageScan?.error && <Icon name="damaged" className="bad" />}
         {path}
       </td>
-      <td className="number">{runDuration(run, Date.now())}</td>
+      <td className="number">{runDuration(run, Math.max(nowMs, created ?? 0))}</td>
       <td className="number" title={formatClock(created)}>
-        {formatAge(created, Math.max(Date.now(), created ?? 0))}
+        {formatAge(created, Math.max(nowMs, created ?? 0))}
       </td>
     </tr>
   );
@@ -105,7 +94,7 @@ interface GroupRowProps {
 export function GroupRow({ item, current, onToggle }: GroupRowProps) {
   return (
     <tr className={current ? 'run-group current' : 'run-group'} aria-selected={current}>
-      <td colSpan={10}>
+      <td colSpan={8}>
         <button type="button" className="button plain small" aria-expanded={!item.folded} onClick={onToggle}>
           <Icon name={item.folded ? 'right' : 'chevron'} />
           <strong>{item.label}</strong>

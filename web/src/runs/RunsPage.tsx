@@ -20,7 +20,6 @@ import { useRowCursor } from '../ui/useRowCursor';
 import { useVirtualRows } from '../ui/useVirtualRows';
 import { defaultProject, runsApi } from './client';
 import { compareAddress } from './compare';
-import { useFigures } from './figures';
 import { groupRuns, mostCompared, nextSort, orderBy, parseGrouping, parseSort, type SortField, sortText, toggleSelected } from './listModel';
 import { CreateRunDialog } from './RunDialogs';
 import { GroupRow, RunRow } from './RunRow';
@@ -33,6 +32,7 @@ const refreshMs = 1500;
 const pageSize = 250;
 const nearEnd = 100; // Rows from the last one at which the next page is asked for.
 const dayMs = 86_400_000;
+const clockStepMs = 5000;
 
 const stateChoices = [
   { value: '', label: 'Every state' },
@@ -71,6 +71,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
   const mayEdit = useMay('edit', project);
   const mayUpload = useMay('edit');
   const [creating, setCreating] = useState(false);
+  const nowMs = useClock();
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const [selected, setSelected] = useState<readonly string[]>([]);
   const search = useRef<HTMLInputElement>(null);
@@ -135,8 +136,6 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
     },
     { active: !creating },
   );
-
-  const figures = useFigures(items.slice(sight.first, sight.last).flatMap((item) => (item.kind === 'run' ? [item.run.name] : [])));
 
   // The next page leaves before the last row is reached.
   const { hasMore, loading, more } = list;
@@ -237,8 +236,6 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                 <col />
                 <col className="c-group" />
                 <col className="c-state" />
-                <col className="c-step" />
-                <col className="c-peak" />
                 <col className="c-labels" />
                 <col className="c-path" />
                 <col className="c-time" />
@@ -252,19 +249,17 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                   {head('name', 'Run')}
                   {head('group', 'Group')}
                   {head('state', 'State')}
-                  <th className="number">Step</th>
-                  <th className="number">Of peak</th>
-                  <th>Labels</th>
+                  <th className="labels">Labels</th>
                   <th>Storage</th>
                   <th className="number">Duration</th>
                   {head('age', 'Age', 'number')}
                 </tr>
               </thead>
               <tbody ref={body}>
-                {!list.known && !failed && <SkeletonRows rows={10} columns={[14, 180, 90, 80, 80, 40, 90, 160, 60, 40]} />}
+                {!list.known && !failed && <SkeletonRows rows={10} columns={[14, 180, 90, 80, 90, 160, 60, 40]} />}
                 {sight.above > 0 && (
                   <tr className="blank" aria-hidden="true">
-                    <td colSpan={10} style={{ height: sight.above }} />
+                    <td colSpan={8} style={{ height: sight.above }} />
                   </tr>
                 )}
                 {items.slice(sight.first, sight.last).map((item, i) => {
@@ -276,7 +271,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                       key={item.run.name}
                       run={item.run}
                       rowIndex={index + 2}
-                      figures={figures.get(item.run.name)}
+                      nowMs={nowMs}
                       current={current}
                       selected={selected.includes(item.run.name)}
                       onSelect={select}
@@ -287,7 +282,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                 })}
                 {sight.below > 0 && (
                   <tr className="blank" aria-hidden="true">
-                    <td colSpan={10} style={{ height: sight.below }} />
+                    <td colSpan={8} style={{ height: sight.below }} />
                   </tr>
                 )}
               </tbody>
@@ -307,6 +302,16 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
       {creating && <CreateRunDialog project={project} onClose={() => setCreating(false)} />}
     </div>
   );
+}
+
+// The time in steps: rows that show it are drawn anew with each.
+function useClock(): number {
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), clockStepMs);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
 }
 
 function ProjectSwitch({ project }: { project: string }) {

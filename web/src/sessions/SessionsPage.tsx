@@ -214,7 +214,7 @@ function SessionRow({ session, withProject, selected, onSelect, current, onPoint
         if (plainClick(event)) onOpen();
       }}
     >
-      <td className="select" onClick={(event) => event.stopPropagation()}>
+      <td className="pick" onClick={(event) => event.stopPropagation()}>
         <input type="checkbox" checked={selected} aria-label={`Select ${sessionLabel(session.name)} of ${session.run}`} title={keyHint('list.select')} onChange={onSelect} />
       </td>
       <td title={`${session.root}/${session.path}`}>{session.run || <span className="muted">(log directory)</span>}</td>

@@ -119,12 +119,15 @@ function Links({ me, project, target }: { me: Me; project: string; target: Share
             />
           </Field>
           <Field label="For">
-            <select className="select" value={audience} onChange={(event) => setAudience(event.target.value as Audience)}>
-              <option value="SIGNED_IN">Anyone signed in</option>
-              <option value="ANYONE" disabled={anyoneReason !== null}>
-                Anyone with the link
-              </option>
-            </select>
+            <span className="select-wrap">
+              <select className="select" value={audience} onChange={(event) => setAudience(event.target.value as Audience)}>
+                <option value="SIGNED_IN">Anyone signed in</option>
+                <option value="ANYONE" disabled={anyoneReason !== null}>
+                  Anyone with the link
+                </option>
+              </select>
+              <Icon name="chevron" />
+            </span>
           </Field>
           <Field label="Ends after">
             <Select value={days} choices={lifetimes} onChange={setDays} />
