@@ -1,5 +1,5 @@
 // One run: what it is, its profiles, configuration, workers and events.
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useContact, useMay, useMe } from '../access/me';
 import { accessIsOn, quoted } from '../access/rights';
 import { formatAge, formatClock, formatCount } from '../format/format';
@@ -11,7 +11,6 @@ import { useResource } from '../ui/useResource';
 import { runsApi, type RunKey } from './client';
 import { CompareBar, type OtherRun } from './CompareBar';
 import { mostCompared } from './listModel';
-import { RunCaptureDialog } from './RunCaptureDialog';
 import { DeleteRunDialog, EditRunDialog } from './RunDialogs';
 import { RunConfigs, RunEvents, RunOperations, RunTargets } from './RunTables';
 import { RunSessions } from './RunSessions';
@@ -21,8 +20,10 @@ import type { Run } from './types';
 import { useRefreshed } from './useRefreshed';
 import './runs.css';
 
+const RunMetrics = lazy(() => import('./RunMetrics'));
+
 const refreshMs = 1500;
-const tabs = ['profiles', 'configs', 'workers', 'events', 'operations'] as const;
+const tabs = ['profiles', 'metrics', 'configs', 'workers', 'events', 'operations'] as const;
 type Tab = (typeof tabs)[number];
 
 // Runs that stand beside this one; those that are not there, or not for us, keep their place.
@@ -53,7 +54,7 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
   const mayCapture = useMay('capture', runKey.project);
   const asked = useUrlKey('tab') as Tab | null;
   const tab = asked && tabs.includes(asked) ? asked : 'profiles';
-  const [layer, setLayer] = useState<'capture' | 'edit' | 'delete' | null>(null);
+  const [layer, setLayer] = useState<'edit' | 'delete' | null>(null);
   const value = run.value;
   useEffect(() => setTitle(value ? runTitle(value) : 'Run'), [value]);
 
@@ -70,6 +71,7 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
   }
   const counts: Readonly<Record<Tab, number | null>> = {
     profiles: sessions.value?.items.length ?? null,
+    metrics: null,
     configs: value ? configRows(value).length : null,
     workers: targets.value?.items.length ?? null,
     events: events.value?.items.length ?? null,
@@ -77,7 +79,7 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
   };
   return (
     <div className="page runs" id="page" tabIndex={-1}>
-      {value ? <RunHead run={value} mayEdit={mayEdit} onCapture={mayCapture && (targets.value?.items.length ?? 0) > 0 && timeOf(value.endTime) === null ? () => setLayer('capture') : null} onEdit={() => setLayer('edit')} onDelete={() => setLayer('delete')} /> : <Skeleton width={320} height={24} />}
+      {value ? <RunHead run={value} mayEdit={mayEdit} onEdit={() => setLayer('edit')} onDelete={() => setLayer('delete')} /> : <Skeleton width={320} height={24} />}
       {value && <CompareBar run={value} runKey={runKey} others={others} mayList={mayView} sessions={sessions.value?.items ?? []} />}
       <div className="tabs" role="tablist" aria-label="Parts of the run">
         {tabs.filter((one) => one !== 'operations' || mayView).map((one) => (
@@ -88,12 +90,16 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
       </div>
       <div id="run-part" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === 'profiles' && <RunSessions sessions={sessions} run={value} onScan={() => setScan((n) => n + 1)} />}
+        {tab === 'metrics' && (
+          <Suspense fallback={<Skeleton width="100%" height={220} />}>
+            <RunMetrics runKey={runKey} others={others.filter((one) => one.run).map((one) => one.key)} sessions={sessions.value?.items ?? []} running={value !== null && timeOf(value.endTime) === null} />
+          </Suspense>
+        )}
         {tab === 'configs' && value && <RunConfigs run={value} others={others.flatMap((one) => (one.run ? [one.run] : []))} />}
         {tab === 'workers' && <RunTargets targets={targets} />}
         {tab === 'events' && <RunEvents events={events} sessions={sessions.value?.items ?? []} />}
         {tab === 'operations' && <RunOperations operations={operations} mayCancel={mayCapture} />}
       </div>
-      {layer === 'capture' && value && targets.value && <RunCaptureDialog run={value} runKey={keyOf(value.name)} targets={targets.value.items} onClose={() => setLayer(null)} onStarted={sessions.reload} />}
       {layer === 'edit' && value && <EditRunDialog run={value} runKey={keyOf(value.name)} onClose={() => setLayer(null)} onChanged={run.reload} />}
       {layer === 'delete' && value && (
         <DeleteRunDialog run={value} runKey={keyOf(value.name)} counts={{ sessions: counts.profiles ?? 0, targets: counts.workers ?? 0, events: counts.events ?? 0 }} onClose={() => setLayer(null)} />
@@ -116,12 +122,11 @@ function NotForYou() {
 interface RunHeadProps {
   run: Run;
   mayEdit: boolean;
-  onCapture: (() => void) | null; // Null: nothing to capture, or not for us.
   onEdit: () => void;
   onDelete: () => void;
 }
 
-function RunHead({ run, mayEdit, onCapture, onEdit, onDelete }: RunHeadProps) {
+function RunHead({ run, mayEdit, onEdit, onDelete }: RunHeadProps) {
   const created = timeOf(run.createTime);
   const fixed = run.labels?.list_existing_sessions_only === 'true';
   return (
@@ -135,12 +140,6 @@ function RunHead({ run, mayEdit, onCapture, onEdit, onDelete }: RunHeadProps) {
           </Link>
         )}
         <span className="grow" />
-        {onCapture && (
-          <button type="button" className="button" onClick={onCapture}>
-            <Icon name="capture" />
-            Capture its workers
-          </button>
-        )}
         {mayEdit && (
           <>
             <button type="button" className="button" onClick={onEdit} disabled={fixed} title={fixed ? 'A run that only lists existing profiles cannot be changed' : undefined}>
