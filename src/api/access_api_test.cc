@@ -289,6 +289,40 @@ TEST_F(AccessApiTest, LinksAreMadeByThoseWhoMayShare) {
   EXPECT_EQ(make(json::object()), "LINK_TARGET");
 }
 
+TEST_F(AccessApiTest, LinksToRunsLeadToThePageOfTheRun) {
+  Write([](catalog::Transaction& t) {
+    catalog::Run run;
+    run.project = "alpha";
+    run.location = "local";
+    run.id = "r1";
+    run.body = "{}";
+    run.state = "ACTIVE";
+    return t.Insert(run);
+  });
+  const std::vector<Header> ada = {Bearer(Token({.subject = "user:ada"}))};
+  const std::string run = "projects/alpha/locations/local/machineLearningRuns/r1";
+  const std::string page = "/runs/alpha/local/r1";
+  const auto leads_to = [&](const json& body) {
+    return Send("GET", MakeLink(ada, body), ada).headers[0].second;
+  };
+  EXPECT_EQ(leads_to({{"run", run}}), page);
+  EXPECT_EQ(leads_to({{"run", run}, {"view", page + "?tab=metrics"}}), page + "?tab=metrics");
+  for (const char* view : {"/runs/alpha/local/r2", "/runs/alpha/local/r11", "/s/x", "//evil/"}) {
+    const Response refused =
+        Send("POST", "/api/v1/links", ada, json({{"run", run}, {"view", view}}).dump());
+    EXPECT_EQ(refused.error_name, "LINK_VIEW") << view;
+  }
+}
+
+TEST_F(AccessApiTest, SessionsSayWhoseTheyAre) {
+  const std::vector<Header> ada = {Bearer(Token({.subject = "user:ada"}))};
+  const std::string address = "/api/v1/sessions/" + sessions_.at("alpha/one").id;
+  EXPECT_EQ(json::parse(Body(Send("GET", address, ada))).value("project", ""), "alpha");
+  const json list = json::parse(Body(Send("GET", "/api/v1/sessions", ada)));
+  ASSERT_FALSE(list["sessions"].empty());
+  EXPECT_EQ(list["sessions"][0].value("project", ""), "alpha");
+}
+
 TEST_F(AccessApiTest, PeopleGetAPageThatSaysWhomToAsk) {
   const Response refused =
       Send("GET", "/api/v1/access/users",

@@ -35,6 +35,18 @@ Result<std::string> KeyOfLinks(const Context& context) {
       .Hint("Start it with --access; without it, the page's own address is the link.");
 }
 
+// The page itself, one below it, or it with what its address says more.
+bool IsViewOf(const std::string& view, const std::string& page) {
+  const bool of_page = view == page || view.starts_with(page + "/") || view.starts_with(page + "?");
+  return of_page && IsLocalPath(view);
+}
+
+Status ViewElsewhere(const std::string& view, std::string_view expected) {
+  return InvalidArgumentError("LINK_VIEW", "The view is not a page of what the link opens.")
+      .Where(view.substr(0, 128))
+      .Hint(fmt::format("Expected the console's address from {} on.", expected));
+}
+
 // Sets project and target from what the body names.
 Status SetTarget(const Context& context, const Request& request, const AccessFields& body,
                  ShareLink* link) {
@@ -54,26 +66,23 @@ Status SetTarget(const Context& context, const Request& request, const AccessFie
     link->target = session;
     const std::string own = "/s/" + session;
     if (link->view.empty()) link->view = own;
-    const bool of_session =
-        link->view == own || link->view.starts_with(own + "/") || link->view.starts_with(own + "?");
-    if (of_session && IsLocalPath(link->view)) return OkStatus();
-    return InvalidArgumentError("LINK_VIEW", "The view is not a page of the session.")
-        .Where(link->view.substr(0, 128))
-        .Hint("Expected the console's address from /s/ on.");
+    return IsViewOf(link->view, own) ? OkStatus() : ViewElsewhere(link->view, "/s/");
   }
   catalog::Key key;
-  if (!catalog::ParseRunName(run, &key) || key.id.empty() || !link->view.empty()) {
-    return InvalidArgumentError("LINK_TARGET", "The run's name is not whole, or a view is given.")
+  if (!catalog::ParseRunName(run, &key) || key.id.empty()) {
+    return InvalidArgumentError("LINK_TARGET", "The run's name is not whole.")
         .Where(run.substr(0, 128))
-        .Hint("Expected projects/P/locations/L/machineLearningRuns/R, and no view.");
+        .Hint("Expected projects/P/locations/L/machineLearningRuns/R.");
   }
+  const std::string own = fmt::format("/runs/{}/{}/{}", key.project, key.location, key.id);
+  if (link->view.empty()) link->view = own;
+  if (!IsViewOf(link->view, own)) return ViewElsewhere(link->view, "/runs/");
   STROBE_RETURN_IF_ERROR(CheckRight(request, key.project, Right::kView));
   STROBE_RETURN_IF_ERROR(context->catalog->Read(
       [&](Transaction& transaction) { return transaction.Get<catalog::Run>(key).status(); }));
   link->kind = "RUN";
   link->project = key.project;
   link->target = run;
-  link->view = "/";
   return OkStatus();
 }
 

@@ -52,6 +52,12 @@ Result<size_t> FindPageStart(const std::vector<SessionSummary>& sessions, std::s
   return sessions.size();
 }
 
+// The fields of a session, and whose it is: who may share or change it depends on that.
+void WriteListed(JsonWriter& json, const AppContext& context, const SessionSummary& summary) {
+  WriteSessionFields(json, summary);
+  json.Key("project").String(context.projects->OfPath(summary.entry.path));
+}
+
 Result<Response> ListSessions(const Context& context, const Request& request) {
   const std::string query = ToLowerAscii(request.Query("q").value_or(""));
   const int64_t page_size = request.QueryInt("page_size").value_or(kDefaultPageSize);
@@ -65,7 +71,11 @@ Result<Response> ListSessions(const Context& context, const Request& request) {
   JsonWriter json;
   json.BeginObject();
   json.Key("sessions").BeginArray();
-  for (size_t i = start; i < end; ++i) WriteSessionSummary(json, sessions[i]);
+  for (size_t i = start; i < end; ++i) {
+    json.BeginObject();
+    WriteListed(json, *context, sessions[i]);
+    json.EndObject();
+  }
   json.EndArray();
   json.Key("total").Uint(sessions.size());
   if (end < sessions.size() && end > start) {
@@ -146,7 +156,7 @@ Result<Response> GetSession(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(summary, FindSummary(*context->engine, id));
   JsonWriter json;
   json.BeginObject();
-  WriteSessionFields(json, summary);
+  WriteListed(json, *context, summary);
   if (opened.ok()) {
     WriteOpened(json, **opened);
   } else {

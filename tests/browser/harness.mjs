@@ -8,7 +8,7 @@
 //   assert.deepEqual(page.foreignRequests, []);
 //   await browser.stop(); await server.stop();
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -68,20 +68,24 @@ async function stopChild(child) {
   clearTimeout(timer);
 }
 
-// `port` 0 picks a free one. The server's cache and captures live in a temporary directory that is removed on stop.
-export async function startServer({ roots = [], port = 0, extra = [] } = {}) {
+// `port` 0 picks a free one. The server's cache and captures live in a temporary directory that is removed on stop. With `access`, one has
+// to sign in, and `adminCode` is the one-time code of the administrator ada.
+export async function startServer({ roots = [], port = 0, extra = [], access = false } = {}) {
   const scratch = temporaryDirectory();
   const captures = path.join(scratch, 'captures');
   const binary = process.env.STROBE_BINARY ?? path.join(ROOT, 'build/strobe');
   const { mkdirSync } = await import('node:fs');
   mkdirSync(captures);
+  const catalog = path.join(scratch, 'catalog.db');
+  const adminCode = access ? execFileSync(binary, ['access', 'create-admin', 'ada', '--catalog', catalog], { encoding: 'utf8' }).trim() : null;
   const child = spawn(binary, ['serve', captures, ...roots, '--listen', `127.0.0.1:${port}`, '--cache', path.join(scratch, 'cache'),
-    '--catalog', path.join(scratch, 'catalog.db'), ...extra],
+    '--catalog', catalog, ...(access ? ['--access'] : []), ...extra],
     { stdio: ['ignore', 'pipe', 'pipe'] });
   const [url] = await waitForLine(child, /http:\/\/127\.0\.0\.1:\d+/, 'strobe serve');
   return {
     url,
     captures,
+    adminCode,
     process: child,
     async json(address) {
       const response = await fetch(url + address);
@@ -140,6 +144,10 @@ export async function startBrowser({ alone = false } = {}) {
       await page.goto(url + address);
       return page;
     },
+    // As another person's browser, or after a restart of this one.
+    forgetCookies: () => context.clearCookies(),
+    takeCookie: (url, text) => context.addCookies([{ name: text.slice(0, text.indexOf('=')), value: text.slice(text.indexOf('=') + 1), url, httpOnly: true, sameSite: 'Lax' }]),
+    allowClipboard: (origin) => context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin }),
     async stop() {
       await context.close();
       rmSync(profile, { recursive: true, force: true });

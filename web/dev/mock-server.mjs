@@ -104,6 +104,7 @@ async function apiAnswer(request, response, path, query) {
   if (parts[0] === 'config') {
     return sendJson(request, response, { version: '0.1.0', roots: ['/srv/logs'], capture_enabled: !args.includes('--no-capture'), capture_default_target: '127.0.0.1:9012', sample: false });
   }
+  if (parts[0] === 'me') return sendJson(request, response, { kind: 'local', subject: null, csrf_token: null });
   if (parts[0] === 'tools') return sendJson(request, response, toolList());
   if (parts[0] === 'compare') return compareAnswer({ Fault, sendJson, request, response, sessions }, query);
   if (parts[0] === 'sessions' && parts.length === 1) {

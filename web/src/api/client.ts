@@ -90,9 +90,15 @@ export function signInUrl(from: { pathname: string; search: string; hash: string
 }
 
 let leaving = false;
+let guest = false;
+
+// Who looks at what a share link opens stays on that page, though much else is refused.
+export function setGuest(isGuest: boolean): void {
+  guest = isGuest;
+}
 
 function goToSignIn(status: number): void {
-  if (status !== 401 || leaving) return;
+  if (status !== 401 || leaving || guest) return;
   leaving = true;
   window.location.assign(signInUrl(window.location));
 }
@@ -101,9 +107,14 @@ function goToSignIn(status: number): void {
 // none, so it is fetched when one is asked for.
 let changeToken = '';
 
+// Who is known already need not be asked again, and the first change is not refused.
+export function setChangeToken(token: string | null): void {
+  changeToken = token ?? '';
+}
+
 async function fetchChangeToken(): Promise<void> {
   const me = await getJson<{ csrf_token: string | null }>('/me');
-  changeToken = me.csrf_token ?? '';
+  setChangeToken(me.csrf_token);
 }
 
 // The ML Diagnostics API answers in Google's shape: a numeric code, a status word, and our name as a reason.

@@ -23,6 +23,7 @@ export interface SessionSummary {
   state_reason: string | null;
   root: string;
   path: string;
+  project?: string; // Whose it is; older servers do not say.
 }
 
 export interface SessionList {

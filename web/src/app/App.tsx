@@ -1,5 +1,7 @@
 // Picks the page for the address and holds what all pages share: top bar, dialogs, toasts, the banner for a lost connection.
-import { useCallback, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { MeProvider, useMay, useMe } from '../access/me';
+import { signedIn } from '../access/rights';
 import { api } from '../api/client';
 import type { SessionDetail } from '../api/types';
 import { CaptureDialog } from '../capture/CaptureDialog';
@@ -10,10 +12,12 @@ import { RunsPage } from '../runs/RunsPage';
 import { SessionsPage } from '../sessions/SessionsPage';
 import { matchRoute, navigate, type Route, useLocation } from '../state/router';
 import { useVisible } from '../state/url';
+import { Skeleton } from '../ui/states';
 import { nextTheme } from '../theme/theme';
 import { ToastStack } from '../ui/ToastStack';
 import { useResource } from '../ui/useResource';
 import { ConnectionBanner } from './ConnectionBanner';
+import { ErrorBoundary } from './ErrorBoundary';
 import { HelpDialog } from './HelpDialog';
 import { LostPage } from './LostPage';
 import { Palette } from './Palette';
@@ -21,6 +25,10 @@ import { HomeRail } from './Rail';
 import { SessionShell } from './SessionShell';
 import { copyLink, TopBar } from './TopBar';
 import './shell.css';
+
+const AdminPage = lazy(() => import('../admin/AdminPage'));
+const AccountPage = lazy(() => import('../admin/AccountPage'));
+const ShareDialog = lazy(() => import('../share/ShareDialog'));
 
 const foldKey = 'strobe.rail';
 
@@ -50,10 +58,20 @@ function sessionOf(route: Route): string | null {
 }
 
 export function App() {
+  return (
+    <MeProvider>
+      <Shell />
+    </MeProvider>
+  );
+}
+
+function Shell() {
+  const me = useMe();
+  const mayCapture = useMay('capture');
   const location = useLocation();
   const route = matchRoute(location);
   const [folded, toggleFold] = useFold();
-  const [layer, setLayer] = useState<'help' | 'palette' | null>(null);
+  const [layer, setLayer] = useState<'help' | 'palette' | 'share' | null>(null);
   const [detail, setDetail] = useState<SessionDetail | null>(null);
   const [count, setCount] = useState<number | null>(null);
   const dialog = useCaptureDialog();
@@ -63,24 +81,33 @@ export function App() {
   const redirect = route.page === 'redirect' ? route.to : null;
   const closeLayer = useCallback(() => setLayer(null), []);
   const showHelp = useCallback(() => setLayer('help'), []);
+  const share = useCallback(() => setLayer('share'), []);
 
   useEffect(() => {
     if (redirect) navigate(redirect, { replace: true });
   }, [redirect]);
   const visible = useVisible();
+  // Who only came by a link has no captures, and would be sent to sign in for asking.
+  const hasCaptures = me?.kind === 'local' || signedIn(me);
   useEffect(() => {
-    if (visible) void resumeCaptures();
-  }, [visible]);
+    if (visible && hasCaptures) void resumeCaptures();
+  }, [visible, hasCaptures]);
 
   useKeys({
     'app.search': () => setLayer('palette'),
     'app.help': showHelp,
     'app.theme': nextTheme,
     'app.rail': toggleFold,
-    'app.capture': () => openCapture(),
+    'app.capture': () => {
+      if (!mayCapture) return false;
+      openCapture();
+      return true;
+    },
     'app.link': () => void copyLink(),
+    'app.share': share,
     'go.sessions': () => navigate('/'),
     'go.runs': () => navigate('/runs'),
+    'go.admin': () => navigate('/admin'),
   });
 
   const session = detail && detail.id === sessionId ? detail : null;
@@ -89,7 +116,7 @@ export function App() {
       <a className="button primary skip" href="#page" onClick={skipToPage}>
         Skip to the page
       </a>
-      <TopBar config={config} session={session} sessionId={sessionId} tool={tool} onSearch={() => setLayer('palette')} onHelp={showHelp} />
+      <TopBar config={config} session={session} sessionId={sessionId} tool={tool} onSearch={() => setLayer('palette')} onHelp={showHelp} onShare={share} />
       {sessionId !== null ? (
         <SessionShell key={sessionId} sessionId={sessionId} tool={tool} unknownTool={route.page === 'unknown_tool' ? route.tool : null} folded={folded} onFold={toggleFold} onDetail={setDetail} />
       ) : (
@@ -104,7 +131,11 @@ export function App() {
             ) : route.page === 'sessions' ? (
               <SessionsPage config={config} onCount={setCount} />
             ) : route.page === 'runs' ? (
-              <RunsPage />
+              <RunsPage uploads={config?.uploads_enabled ?? false} />
+            ) : route.page === 'admin' || route.page === 'account' ? (
+              <ErrorBoundary resetKey={location.path}>
+                <Suspense fallback={<div className="page"><Skeleton width="100%" height={200} /></div>}>{route.page === 'admin' ? <AdminPage part={route.part} /> : <AccountPage />}</Suspense>
+              </ErrorBoundary>
             ) : route.page === 'run' ? (
               <RunPage key={location.path} runKey={{ project: route.project, location: route.location, id: route.id }} />
             ) : null}
@@ -112,7 +143,12 @@ export function App() {
         </>
       )}
       {layer === 'help' && <HelpDialog onClose={closeLayer} version={config?.version ?? null} />}
-      {layer === 'palette' && <Palette sessionId={sessionId} onHelp={showHelp} onClose={closeLayer} />}
+      {layer === 'share' && (
+        <Suspense fallback={null}>
+          <ShareDialog session={session} onClose={closeLayer} />
+        </Suspense>
+      )}
+      {layer === 'palette' && <Palette sessionId={sessionId} onHelp={showHelp} onShare={share} onClose={closeLayer} />}
       {dialog.open && <CaptureDialog key={dialog.operationId ?? 'form'} config={config} operationId={dialog.operationId} />}
       <ToastStack />
     </div>

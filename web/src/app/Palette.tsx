@@ -1,5 +1,7 @@
 // One box for finding sessions and doing things: type, arrows, Enter.
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMay, useMe } from '../access/me';
+import { accessIsOn } from '../access/rights';
 import { api, isAbort, type ApiError, toApiError } from '../api/client';
 import type { SessionSummary } from '../api/types';
 import { openCapture } from '../capture/store';
@@ -30,13 +32,17 @@ const places = [overviewPage, timelinePage]
 interface PaletteProps {
   sessionId: string | null;
   onHelp: () => void;
+  onShare: () => void;
   onClose: () => void;
 }
 
 const mostSessions = 12;
 const restBeforeAskMs = 80;
 
-export function Palette({ sessionId, onHelp, onClose }: PaletteProps) {
+export function Palette({ sessionId, onHelp, onShare, onClose }: PaletteProps) {
+  const mayCapture = useMay('capture');
+  const mayAdminister = useMay('admin');
+  const accounts = accessIsOn(useMe());
   const [text, setText] = useState('');
   const [sessions, setSessions] = useState<SessionSummary[]>([]);
   const [error, setError] = useState<ApiError | null>(null);
@@ -65,14 +71,17 @@ export function Palette({ sessionId, onHelp, onClose }: PaletteProps) {
       ...(sessionId ? places.map((place) => ({ ...place, text: `Go to ${place.name.toLowerCase()}`, run: () => navigate(sessionPath(sessionId, place.id, contextSearch(window.location.search))) })) : []),
       { id: 'sessions', icon: 'sessions', text: 'Go to sessions', key: 'go.sessions', run: () => navigate('/') },
       { id: 'runs', icon: 'runs', text: 'Go to runs', key: 'go.runs', run: () => navigate('/runs') },
-      { id: 'capture', icon: 'capture', text: 'Capture a profile', key: 'app.capture', run: () => openCapture() },
+      ...(mayCapture ? [{ id: 'capture', icon: 'capture' as const, text: 'Capture a profile', key: 'app.capture' as const, run: () => openCapture() }] : []),
+      ...(mayAdminister ? [{ id: 'admin', icon: 'admin' as const, text: 'Go to administration', key: 'go.admin' as const, run: () => navigate('/admin') }] : []),
+      ...(accounts ? [{ id: 'account', icon: 'user' as const, text: 'Go to your account and tokens', run: () => navigate('/account') }] : []),
+      { id: 'share', icon: 'share', text: 'Share this page', key: 'app.share', run: onShare },
       { id: 'link', icon: 'link', text: 'Copy a link to this view', key: 'app.link', run: () => void copyLink() },
       { id: 'theme', icon: 'contrast', text: 'Next theme', key: 'app.theme', run: nextTheme },
       { id: 'help', icon: 'help', text: 'Show all keys', key: 'app.help', run: onHelp },
     ];
     const words = text.trim().toLowerCase().split(/\s+/);
     return all.filter((item) => words.every((word) => item.text.toLowerCase().includes(word)));
-  }, [text, sessionId, onHelp]);
+  }, [text, sessionId, onHelp, onShare, mayCapture, mayAdminister, accounts]);
 
   const found: Item[] = sessions.map((one) => ({
     id: one.id,

@@ -1,6 +1,7 @@
 import { formatCount } from '../format/format';
 import { keyHint, keyLabel } from '../keys/table';
 import { contextSearch, type Route, sessionPath, type SessionTool, useLocation } from '../state/router';
+import { useMay, useMe } from '../access/me';
 import { openCapture } from '../capture/store';
 import { groupOf, moreGroup, toolGroups, type ToolGroup, toolsOf } from '../tools/catalog';
 import type { ToolInfo } from '../tools/types';
@@ -139,18 +140,24 @@ interface HomeRailProps {
 }
 
 export function HomeRail({ page, count, folded, onFold }: HomeRailProps) {
+  const me = useMe();
+  const mayCapture = useMay('capture');
+  const mayAdminister = useMay('admin'); // Where access control is off, the page says how to turn it on.
   const sessions: Figure | undefined = count === null ? undefined : { text: formatCount(count) };
   return (
     <nav className="rail" aria-label="Places">
       <ul>
         <RailLink to="/" icon="sessions" name="Sessions" hint={keyHint('go.sessions')} current={page === 'sessions'} figure={sessions} reason={null} />
         <RailLink to="/runs" icon="runs" name="Runs" hint={keyHint('go.runs')} current={page === 'runs' || page === 'run'} figure={undefined} reason={null} />
-        <li>
-          <button type="button" className="rail-item" onClick={() => openCapture()} title={keyHint('app.capture')}>
-            <Icon name="capture" />
-            <span className="name">Capture</span>
-          </button>
-        </li>
+        {mayCapture && (
+          <li>
+            <button type="button" className="rail-item" onClick={() => openCapture()} title={keyHint('app.capture')}>
+              <Icon name="capture" />
+              <span className="name">Capture</span>
+            </button>
+          </li>
+        )}
+        {mayAdminister && <RailLink to="/admin" icon="admin" name="Admin" hint={keyHint('go.admin')} current={page === 'admin'} figure={me?.kind === 'local' ? { text: 'off', title: 'Access control is off' } : undefined} reason={null} />}
       </ul>
       <div className="group label">Later</div>
       <Later items={laterPlaces} />

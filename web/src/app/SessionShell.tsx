@@ -1,5 +1,7 @@
 // Everything around a session's tools: the rail with live figures, loading progress, the stale notice, wrong ids.
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { useContact, useMe } from '../access/me';
+import { accessIsOn } from '../access/rights';
 import { api } from '../api/client';
 import type { SessionDetail } from '../api/types';
 import { FilesPage } from '../files/FilesPage';
@@ -117,7 +119,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
         <HomeRail page="session" count={null} folded={folded} onFold={onFold} />
         <main className="main">
           <LostPage title="There is no such session">
-            No session has the id <code>{sessionId}</code>. It may have been deleted, or the server looks at another directory now.
+            <NoSession sessionId={sessionId} />
           </LostPage>
         </main>
       </>
@@ -189,6 +191,25 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
         </ErrorBoundary>
         </ToolSessionContext>
       </main>
+    </>
+  );
+}
+
+// What one may not see and what is not there look the same from outside, so both are said, and whom to turn to.
+function NoSession({ sessionId }: { sessionId: string }) {
+  const me = useMe();
+  const contact = useContact(accessIsOn(me));
+  if (!accessIsOn(me)) {
+    return (
+      <>
+        No session has the id <code>{sessionId}</code>. It may have been deleted, or the server looks at another directory now.
+      </>
+    );
+  }
+  return (
+    <>
+      No session has the id <code>{sessionId}</code>, or it is not open to you. {me?.subject ? <>You are signed in as <code>{me.subject}</code>. </> : 'You are not signed in. '}
+      Ask whoever sent you the address for a share link, or an administrator of the project for a role in it. {contact}
     </>
   );
 }

@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import { AccountMenu } from '../access/AccountMenu';
+import { useMay } from '../access/me';
 import { api } from '../api/client';
 import type { ServerConfig, SessionDetail, SessionSummary } from '../api/types';
 import { openCapture, useCaptures } from '../capture/store';
@@ -21,6 +23,7 @@ interface TopBarProps {
   tool: SessionTool | null;
   onSearch: () => void;
   onHelp: () => void;
+  onShare: () => void;
 }
 
 export function Mark() {
@@ -32,7 +35,8 @@ export function Mark() {
   );
 }
 
-export function TopBar({ config, session, sessionId, tool, onSearch, onHelp }: TopBarProps) {
+export function TopBar({ config, session, sessionId, tool, onSearch, onHelp, onShare }: TopBarProps) {
+  const mayCapture = useMay('capture');
   const choice = useThemeChoice();
   return (
     <header className="topbar">
@@ -48,9 +52,15 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp }: T
       </button>
       <div className="actions">
         <CapturesRunning />
-        <button type="button" className="button primary" onClick={() => openCapture()} title={config?.capture_enabled === false ? 'Capture is switched off on this server' : keyHint('app.capture')}>
-          <Icon name="capture" />
-          <span className="wide">Capture</span>
+        {mayCapture && (
+          <button type="button" className="button primary" onClick={() => openCapture()} title={config?.capture_enabled === false ? 'Capture is switched off on this server' : keyHint('app.capture')}>
+            <Icon name="capture" />
+            <span className="wide">Capture</span>
+          </button>
+        )}
+        <button type="button" className="button plain" title={keyHint('app.share')} onClick={onShare}>
+          <Icon name="share" />
+          <span className="wide">Share</span>
         </button>
         <button type="button" className="button plain square narrow-off" aria-label={keyHint('app.link')} title={keyHint('app.link')} onClick={() => void copyLink()}>
           <Icon name="link" />
@@ -78,6 +88,7 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp }: T
         <button type="button" className="button plain square" aria-label={keyHint('app.help')} title={keyHint('app.help')} onClick={onHelp}>
           <Icon name="help" />
         </button>
+        <AccountMenu />
       </div>
     </header>
   );

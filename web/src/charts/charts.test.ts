@@ -4,7 +4,7 @@ import { areaPaths } from './AreaChart';
 import { spreadOf } from './Histogram';
 import { deviceOf, opRows, placeLabels, pointsOf, programRows, rangesOf, ridgeOf, roofAt } from './roof';
 import { rateText } from './RooflineChart';
-import { lastAtOrBefore, linearScale, linearTicks, logScale, logTicks, tickText } from './scale';
+import { lastAtOrBefore, linearScale, linearTicks, logScale, logTicks, tickText, rangeTicks, tickBeside } from './scale';
 import { groupBars, labelPlaces } from './StackedBars';
 import { partTotals, stepBars } from './stepParts';
 import { squarify } from './Treemap';
@@ -112,4 +112,20 @@ describe('the roofline', () => {
     expect(labels.length).toBeGreaterThan(1);
   });
   it('writes rates', () => expect([918_000, 12, 0.5].map(rateText)).toEqual(['918 TFLOP/s', '12.0 GFLOP/s', '500 MFLOP/s']));
+});
+
+describe('ticks of a range', () => {
+  it('enclose it at round distances', () => {
+    expect(rangeTicks(0.41, 7.5)).toEqual([0, 2, 4, 6, 8]);
+    expect(rangeTicks(-3, 4)).toEqual([-4, -2, 0, 2, 4]);
+    expect(rangeTicks(5, 5)).toEqual([4, 6]);
+    expect(rangeTicks(0, 0)).toEqual([0, 0.25]);
+    expect(rangeTicks(Number.NaN, 1)).toEqual([0, 1]);
+  });
+  it('are written without exponents, all alike', () => {
+    expect([0, 0.00001, 0.00002].map((value) => tickBeside(value, 0.00001))).toEqual(['0.00000', '0.00001', '0.00002']);
+    expect([0, 2.5, 5].map((value) => tickBeside(value, 2.5))).toEqual(['0.0', '2.5', '5.0']);
+    expect(tickBeside(20_000, 10_000)).toBe('20,000');
+    expect(tickBeside(-0.5, 0.5)).toBe('\u22120.5');
+  });
 });

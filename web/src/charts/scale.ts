@@ -18,6 +18,27 @@ export function linearTicks(max: number, wanted = 4): number[] {
   return ticks;
 }
 
+// Round ticks that enclose the range; below and above zero alike.
+export function rangeTicks(min: number, max: number, wanted = 4): number[] {
+  if (!Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
+  const span = max - min || Math.abs(max) || 1;
+  const power = 10 ** Math.floor(Math.log10(span / wanted));
+  const step = power * steps.find((one) => one * power >= (span / wanted) * 0.999999)!;
+  const from = Math.floor(min / step + 1e-9);
+  const to = Math.max(from + 1, Math.ceil(max / step - 1e-9));
+  return Array.from({ length: to - from + 1 }, (_, i) => Number(((from + i) * step).toPrecision(12)));
+}
+
+// A tick beside others at this distance: as many decimals as tell them apart, never an exponent.
+export function tickBeside(value: number, step: number): string {
+  const decimals = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  // A step of 2.5 needs one decimal more than one of 2.
+  const more = Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6 ? 1 : 0;
+  const [whole, part] = Math.abs(value).toFixed(decimals + more).split('.');
+  const text = whole!.replace(/\B(?=(\d{3})+(?!\d))/g, ',') + (part ? '.' + part : '');
+  return value < 0 && Number(text.replace(/,/g, '')) !== 0 ? '\u2212' + text : text;
+}
+
 export function logTicks(min: number, max: number): Tick[] {
   const ticks: Tick[] = [];
   const from = Math.floor(Math.log10(min) + 1e-9);

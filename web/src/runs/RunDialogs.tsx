@@ -1,9 +1,9 @@
 // Register, edit and delete a run.
 import { useState } from 'react';
-import { type ApiError, toApiError } from '../api/client';
 import { plural } from '../format/format';
 import { navigate } from '../state/router';
 import { Dialog } from '../ui/Dialog';
+import { FormButtons, useChange } from '../ui/forms';
 import { ErrorNotice, Field } from '../ui/states';
 import { showToast } from '../ui/toasts';
 import { runsApi, type RunKey } from './client';
@@ -13,46 +13,12 @@ import type { Run, RunOperation } from './types';
 const listExistingLabel = 'list_existing_sessions_only';
 const defaultLocation = 'local';
 
-// Runs a change; the dialog stays open with the reason when the server refuses.
-function useChange(onDone: (operation: RunOperation) => void) {
-  const [error, setError] = useState<ApiError | null>(null);
-  const [busy, setBusy] = useState(false);
-  const send = (change: () => Promise<RunOperation>) => {
-    setBusy(true);
-    setError(null);
-    change().then(
-      (operation) => {
-        setBusy(false);
-        onDone(operation);
-      },
-      (fault) => {
-        setBusy(false);
-        setError(toApiError(fault));
-      },
-    );
-  };
-  return { error, busy, send };
-}
-
-function Buttons({ busy, verb, danger = false, disabled = false, onClose }: { busy: boolean; verb: string; danger?: boolean; disabled?: boolean; onClose: () => void }) {
-  return (
-    <footer>
-      <button type="button" className="button" onClick={onClose}>
-        Cancel
-      </button>
-      <button type="submit" className={danger ? 'button danger' : 'button primary'} disabled={busy || disabled}>
-        {verb}
-      </button>
-    </footer>
-  );
-}
-
 export function CreateRunDialog({ project, onClose }: { project: string; onClose: () => void }) {
   const [name, setName] = useState('');
   const [group, setGroup] = useState('');
   const [path, setPath] = useState('');
   const [existing, setExisting] = useState(true);
-  const { error, busy, send } = useChange((operation) => {
+  const { error, busy, send } = useChange<RunOperation>((operation) => {
     const response = (operation as { response?: { name?: string } }).response;
     onClose();
     const parts = response?.name?.split('/') ?? [];
@@ -85,7 +51,7 @@ export function CreateRunDialog({ project, onClose }: { project: string; onClose
           <span>The job is over: only list the profiles that are there</span>
         </label>
         {error && <ErrorNotice what="The run was not registered." error={error} />}
-        <Buttons busy={busy} verb="Register" disabled={!name.trim() || !path.trim()} onClose={onClose} />
+        <FormButtons busy={busy} verb="Register" disabled={!name.trim() || !path.trim()} onClose={onClose} />
       </form>
     </Dialog>
   );
@@ -96,7 +62,7 @@ export function EditRunDialog({ run, runKey, onClose, onChanged }: { run: Run; r
   const [group, setGroup] = useState(run.runSet ?? '');
   const [labels, setLabels] = useState(labelsText(run.labels));
   const parsed = parseLabels(labels);
-  const { error, busy, send } = useChange(() => {
+  const { error, busy, send } = useChange<RunOperation>(() => {
     onChanged();
     onClose();
   });
@@ -119,7 +85,7 @@ export function EditRunDialog({ run, runKey, onClose, onChanged }: { run: Run; r
           <input className="input mono" value={labels} onChange={(event) => setLabels(event.target.value)} aria-invalid={!parsed} spellCheck={false} />
         </Field>
         {error && <ErrorNotice what="The run was not changed." error={error} />}
-        <Buttons busy={busy} verb="Save" disabled={!parsed} onClose={onClose} />
+        <FormButtons busy={busy} verb="Save" disabled={!parsed} onClose={onClose} />
       </form>
     </Dialog>
   );
@@ -132,7 +98,7 @@ export interface RunCounts {
 }
 
 export function DeleteRunDialog({ run, runKey, counts, onClose }: { run: Run; runKey: RunKey; counts: RunCounts; onClose: () => void }) {
-  const { error, busy, send } = useChange(() => {
+  const { error, busy, send } = useChange<RunOperation>(() => {
     onClose();
     showToast({ tone: 'good', icon: 'check', text: `Run ${runTitle(run)} was deleted.` });
     navigate('/runs');
@@ -151,7 +117,7 @@ export function DeleteRunDialog({ run, runKey, counts, onClose }: { run: Run; ru
           What stays: every profile{run.artifacts?.gcsPath ? <> in <code>{run.artifacts.gcsPath}</code></> : null}. They remain among the sessions of this server.
         </p>
         {error && <ErrorNotice what="The run was not deleted." error={error} />}
-        <Buttons busy={busy} verb="Delete" danger onClose={onClose} />
+        <FormButtons busy={busy} verb="Delete" danger onClose={onClose} />
       </form>
     </Dialog>
   );

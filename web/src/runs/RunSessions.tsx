@@ -6,7 +6,7 @@ import { Link, plainClick } from '../ui/Link';
 import { ErrorNotice, SkeletonRows } from '../ui/states';
 import type { Resource } from '../ui/useResource';
 import { useRowCursor } from '../ui/useRowCursor';
-import { kindWord, lastPart, sessionAddress, sessionState, timeOf } from './runs';
+import { captureState, completeness, hostCount, kindWord, lastPart, sessionAddress, timeOf } from './runs';
 import { RunStateChip } from './RunStateChip';
 import type { Page, Run, RunSession } from './types';
 
@@ -33,6 +33,7 @@ export function RunSessions({ sessions, run, onScan }: RunSessionsProps) {
             <col />
             <col className="c-kind" />
             <col className="c-state" />
+            <col className="c-state" />
             <col className="c-hosts" />
             <col className="c-time" />
             <col className="c-age" />
@@ -42,13 +43,14 @@ export function RunSessions({ sessions, run, onScan }: RunSessionsProps) {
               <th>Profile</th>
               <th>Kind</th>
               <th>State</th>
+              <th>Completeness</th>
               <th>Hosts</th>
               <th className="number">Size</th>
               <th className="number">Age</th>
             </tr>
           </thead>
           <tbody ref={cursor.bodyRef}>
-            {sessions.value === null && !sessions.error && <SkeletonRows rows={4} columns={[180, 90, 80, 160, 60, 40]} />}
+            {sessions.value === null && !sessions.error && <SkeletonRows rows={4} columns={[180, 90, 80, 80, 160, 60, 40]} />}
             {rows.map((session, index) => (
               <SessionRow key={session.name} session={session} current={index === cursor.index} onPoint={() => cursor.setIndex(index)} onOpen={() => open(session)} />
             ))}
@@ -66,6 +68,7 @@ function SessionRow({ session, current, onPoint, onOpen }: { session: RunSession
   const name = lastPart(session.name);
   const began = timeOf(session.startTime) ?? timeOf(session.createTime);
   const hosts = session.hosts ?? [];
+  const judged = completeness(session);
   const size = session.sizeBytes === undefined ? null : Number(session.sizeBytes);
   return (
     <tr
@@ -81,8 +84,9 @@ function SessionRow({ session, current, onPoint, onOpen }: { session: RunSession
       <td title={session.storageFolderUri ?? name}>{to ? <Link to={to}>{sessionLabel(name)}</Link> : sessionLabel(name)}</td>
       <td>{kindWord(session.kind)}</td>
       <td>
-        <RunStateChip state={sessionState(session)} />
+        <RunStateChip state={captureState(session)} />
       </td>
+      <td>{judged ? <RunStateChip state={judged} title={judgedTitle(session)} /> : <span className="muted" title="No file of it was found in the storage of the run yet">Nothing found</span>}</td>
       <td className="text2" title={hosts.join(', ')}>
         {hosts.length > 1 && <span className="host-count">{formatCount(hosts.length)}</span>}
         {hosts.join(', ')}
@@ -95,6 +99,11 @@ function SessionRow({ session, current, onPoint, onOpen }: { session: RunSession
       </td>
     </tr>
   );
+}
+
+function judgedTitle(session: RunSession): string | undefined {
+  const { received, expected } = hostCount(session);
+  return expected !== null && received < expected ? `${received} of the ${expected} hosts that were to deliver did` : undefined;
 }
 
 function ScanLine({ run, onScan }: { run: Run | null; onScan: () => void }) {

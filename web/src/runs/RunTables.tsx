@@ -1,50 +1,88 @@
 // The smaller parts of a run: configuration, workers, events.
 import { useDeferredValue } from 'react';
-import { formatClock, formatDuration } from '../format/format';
-import { replaceKeys, useUrlKey } from '../state/url';
+import { formatClock, formatCount, formatDuration, plural } from '../format/format';
+import { pushKeys, replaceKeys, useUrlKey } from '../state/url';
 import { Link } from '../ui/Link';
 import { ErrorNotice } from '../ui/states';
 import type { Resource } from '../ui/useResource';
-import { configRows, lastPart, sessionAddress, timeOf, wordsOf } from './runs';
-import type { Page, Run, RunEvent, RunSession, RunTarget } from './types';
+import { Icon } from '../ui/Icon';
+import { showToast } from '../ui/toasts';
+import { runsApi } from './client';
+import { compareConfigs } from './compare';
+import { configRows, lastPart, runTitle, sessionAddress, timeOf, wordsOf } from './runs';
+import type { Page, Run, RunEvent, RunOperation, RunSession, RunTarget } from './types';
 
-export function RunConfigs({ run }: { run: Run }) {
+interface RunConfigsProps {
+  run: Run;
+  others: readonly Run[];
+}
+
+export function RunConfigs({ run, others }: RunConfigsProps) {
   const q = useUrlKey('q') ?? '';
   const text = useDeferredValue(q).trim().toLowerCase();
-  const all = configRows(run);
-  const rows = text ? all.filter((row) => `${row.section} ${row.key} ${row.value}`.toLowerCase().includes(text)) : all;
+  const compared = others.length > 0;
+  const diff = useUrlKey('diff');
+  const onlyDifferences = compared && diff === '1';
+  const all = compareConfigs([run, ...others].map(configRows));
+  const different = all.filter((row) => row.differs).length;
+  const rows = all.filter((row) => (!onlyDifferences || row.differs) && (!text || `${row.section} ${row.key} ${row.values.join(' ')}`.toLowerCase().includes(text)));
   if (all.length === 0) return <div className="none">The job announced no configuration. The SDK sends it with the run; labels can be added by Edit.</div>;
   return (
     <div className="panel">
       <div className="run-find">
         <input className="input" type="search" value={q} placeholder="Find a setting" aria-label="Find a setting" spellCheck={false} onChange={(event) => replaceKeys({ q: event.target.value })} />
+        {compared && (
+          <>
+            <label className="check">
+              <input type="checkbox" checked={onlyDifferences} onChange={(event) => pushKeys({ diff: event.target.checked ? '1' : null })} />
+              <span>Only differences</span>
+            </label>
+            <span className="muted" role="status">
+              {different === 0 ? 'The same in all runs' : `${plural(different, 'setting')} of ${formatCount(all.length)} ${different === 1 ? 'differs' : 'differ'}`}
+            </span>
+          </>
+        )}
       </div>
-      <table className="table" aria-label="Configuration">
-        <colgroup>
-          <col className="c-kind" />
-          <col className="c-key" />
-          <col />
-        </colgroup>
-        <thead>
-          <tr>
-            <th>Part</th>
-            <th>Setting</th>
-            <th>Value</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={`${row.section}/${row.key}`}>
-              <td className="text2">{row.section}</td>
-              <td title={row.key}>{row.key}</td>
-              <td className="mono" title={row.value}>
-                {row.value}
-              </td>
+      <div className="configs-view">
+        <table className="table configs" aria-label="Configuration">
+          <colgroup>
+            <col className="c-part" />
+            <col className="c-key" />
+            {[run, ...others].map((one) => (
+              <col key={one.name} />
+            ))}
+          </colgroup>
+          <thead>
+            <tr>
+              <th>Part</th>
+              <th>Setting</th>
+              {compared ? (
+                [run, ...others].map((one) => (
+                  <th key={one.name} title={one.name}>
+                    {runTitle(one)}
+                  </th>
+                ))
+              ) : (
+                <th>Value</th>
+              )}
             </tr>
-          ))}
-        </tbody>
-      </table>
-      {rows.length === 0 && <div className="none">No setting has {text} in it.</div>}
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={`${row.section}/${row.key}`} className={row.differs ? 'differs' : undefined}>
+                <td className="text2">{row.section}</td>
+                <td title={row.key}>{row.key}</td>
+                {row.values.map((value, i) => (
+                  <td key={i} className={i > 0 && value !== row.values[0] ? 'mono other' : 'mono'} title={value ?? 'not set'}>
+                    {value ?? <span className="muted">{'\u2013'}</span>}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {rows.length === 0 && <div className="none">{text ? `No setting has ${text} in it.` : 'No setting differs.'}</div>}
     </div>
   );
 }
@@ -122,6 +160,74 @@ function EventRow({ event, sessions }: { event: RunEvent; sessions: readonly Run
         {found.length > 0 ? found.map((report) => report.analyzer ?? 'found').join(', ') : event.analyzerInsightFound ? 'found' : ''}
       </td>
       <td>{to ? <Link to={to}>{lastPart(event.profilerSession!)}</Link> : event.profilerSession ? lastPart(event.profilerSession) : ''}</td>
+    </tr>
+  );
+}
+
+export function RunOperations({ operations, mayCancel }: { operations: Resource<Page<RunOperation>>; mayCancel: boolean }) {
+  const rows = operations.value?.items ?? [];
+  if (operations.error && !operations.error.lostConnection) return <ErrorNotice what="The operations could not be listed." error={operations.error} onRetry={operations.reload} />;
+  if (operations.value && rows.length === 0) return <div className="none">Nothing was changed in this run lately. Operations are kept for 30 days.</div>;
+  return (
+    <div className="panel">
+      <table className="table" aria-label="Operations">
+        <colgroup>
+          <col className="c-kind" />
+          <col />
+          <col className="c-state" />
+          <col className="c-clock" />
+          <col className="c-clock" />
+        </colgroup>
+        <thead>
+          <tr>
+            <th>What</th>
+            <th>Of</th>
+            <th>State</th>
+            <th>Began</th>
+            <th>Ended</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((operation) => (
+            <OperationRow key={operation.name} operation={operation} onCancel={mayCancel ? operations.reload : null} />
+          ))}
+        </tbody>
+      </table>
+      {operations.value?.nextPageToken && <div className="none">The newest {formatCount(rows.length)} are shown.</div>}
+    </div>
+  );
+}
+
+function OperationRow({ operation, onCancel }: { operation: RunOperation; onCancel: (() => void) | null }) {
+  const { verb, target, createTime, endTime, progress } = operation.metadata ?? {};
+  const tone = !operation.done ? 'writing' : operation.error ? 'damaged' : 'complete';
+  const cancel = () =>
+    runsApi.cancel(operation.name).then(
+      () => onCancel?.(),
+      (error: Error) => showToast({ tone: 'bad', icon: 'damaged', text: `It was not cancelled. ${error.message}` }),
+    );
+  return (
+    <tr>
+      <td>{wordsOf(verb ?? '')}</td>
+      <td className="mono" title={target}>
+        {(target ?? '').split('/').slice(-2).join('/')}
+      </td>
+      <td title={operation.error?.message}>
+        <span className={`chip ${tone}`}>
+          <Icon name={tone} />
+          {!operation.done ? (progress?.stage ? wordsOf(progress.stage) : 'Under way') : operation.error ? 'Failed' : 'Done'}
+        </span>
+      </td>
+      <td>{formatClock(timeOf(createTime))}</td>
+      <td>
+        {operation.done ? (
+          formatClock(timeOf(endTime))
+        ) : onCancel ? (
+          <button type="button" className="button small" onClick={() => void cancel()}>
+            Cancel
+          </button>
+        ) : null}
+      </td>
     </tr>
   );
 }

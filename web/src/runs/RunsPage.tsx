@@ -1,27 +1,38 @@
-// The list of runs: newest first, searched and filtered on the server, fresh within two seconds of a change.
-import { useDeferredValue, useEffect, useRef, useState } from 'react';
+// The list of runs: searched, filtered and ordered on the server, fresh within two seconds of a change; 10,000 of them scroll, because
+// only the rows in sight are in the page.
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useMay, useMe } from '../access/me';
+import { NoRole } from '../access/NoRole';
+import { mayDo, projectsWith, signedIn } from '../access/rights';
 import { api } from '../api/client';
-import { formatAge, formatClock, formatCount } from '../format/format';
-import { keyLabel } from '../keys/table';
+import { formatCount, plural } from '../format/format';
+import { keyHint, keyLabel } from '../keys/table';
 import { useKeys } from '../keys/useKeys';
+import { DropZone } from '../sessions/DropZone';
 import { navigate } from '../state/router';
-import { replaceKeys, setTitle, useUrlKey } from '../state/url';
+import { pushKeys, replaceKeys, setTitle, useUrlKey } from '../state/url';
 import { Icon } from '../ui/Icon';
-import { Link, plainClick } from '../ui/Link';
+import { usePages } from '../ui/pages';
 import { ErrorNotice, Select, SkeletonRows } from '../ui/states';
+import { showToast } from '../ui/toasts';
 import { useResource } from '../ui/useResource';
 import { useRowCursor } from '../ui/useRowCursor';
+import { useVirtualRows } from '../ui/useVirtualRows';
 import { defaultProject, runsApi } from './client';
+import { compareAddress } from './compare';
+import { groupRuns, mostCompared, nextSort, orderBy, parseGrouping, parseSort, type SortField, sortText, toggleSelected } from './listModel';
 import { CreateRunDialog } from './RunDialogs';
-import { filterText, keyOf, runAddress, runDuration, runState, runTitle, timeOf } from './runs';
-import { RunStateChip } from './RunStateChip';
+import { GroupRow, RunRow } from './RunRow';
+import { SavedFilters } from './SavedFilters';
+import { filterText, keyOf, runAddress } from './runs';
 import type { Run } from './types';
-import { useRefreshed } from './useRefreshed';
 import './runs.css';
 
 const refreshMs = 1500;
-const pageStep = 100;
-const mostRows = 1000; // What one answer may hold; beyond that the search narrows.
+const pageSize = 250;
+const nearEnd = 100; // Rows from the last one at which the next page is asked for.
+const dayMs = 86_400_000;
+const clockStepMs = 5000;
 
 const stateChoices = [
   { value: '', label: 'Every state' },
@@ -29,29 +40,111 @@ const stateChoices = [
   { value: 'COMPLETED', label: 'Completed' },
   { value: 'FAILED', label: 'Failed' },
 ];
+const sinceChoices = [
+  { value: '', label: 'All time' },
+  { value: '1', label: 'Last day' },
+  { value: '7', label: 'Last 7 days' },
+  { value: '30', label: 'Last 30 days' },
+];
+const groupChoices = [
+  { value: '', label: 'No grouping' },
+  { value: 'group', label: 'By group' },
+  { value: 'state', label: 'By state' },
+];
 
-export function RunsPage() {
-  const project = useUrlKey('project') ?? defaultProject;
+export function RunsPage({ uploads = false }: { uploads?: boolean }) {
+  const me = useMe();
+  const asked = useUrlKey('project');
+  // Who has no role in the usual project begins in one of their own.
+  const usual = me === null || mayDo(me, 'view', defaultProject) ? defaultProject : (projectsWith(me, 'view')[0] ?? defaultProject);
+  const project = asked ?? usual;
+  const noRole = signedIn(me) && !mayDo(me, 'view');
   const q = useUrlKey('q') ?? '';
   const state = useUrlKey('state') ?? '';
   const group = useUrlKey('group') ?? '';
-  const filter = useDeferredValue(filterText({ text: q, state, group }));
-  const [rows, setRows] = useState(pageStep);
+  const since = useUrlKey('since') ?? '';
+  const sort = parseSort(useUrlKey('sort'));
+  const grouping = parseGrouping(useUrlKey('by'));
+  const sinceMs = useMemo(() => (Number(since) > 0 ? Date.now() - Number(since) * dayMs : null), [since]);
+  const filter = useDeferredValue(filterText({ text: q, state, group, sinceMs }));
+  const order = orderBy(sort, grouping);
+  const mayEdit = useMay('edit', project);
+  const mayUpload = useMay('edit');
   const [creating, setCreating] = useState(false);
+  const nowMs = useClock();
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const [selected, setSelected] = useState<readonly string[]>([]);
   const search = useRef<HTMLInputElement>(null);
-  const list = useRefreshed(
-    `runs/${project}/${filter}/${rows}`,
-    (signal) => runsApi.list(project, { filter, orderBy: 'create_time desc', pageSize: rows }, { signal }),
-    refreshMs,
+  const list = usePages<Run>(
+    (me === null && asked === null) || noRole ? null : `runs/${project}/${filter}/${order}`,
+    async (pageToken, signal) => {
+      const page = await runsApi.list(project, { filter, orderBy: order, pageSize, pageToken }, { signal });
+      return { items: page.items, next: page.nextPageToken };
+    },
+    (run) => run.name,
+    { everyMs: refreshMs },
   );
-  const runs = list.value?.items ?? [];
-  const open = (run: Run | undefined) => run && navigate(runAddress(keyOf(run.name)));
-  const cursor = useRowCursor(runs.length, (index) => open(runs[index]), !creating);
-  useKeys({ 'app.find': () => search.current?.focus() });
+  const runs = list.items;
+  const items = useMemo(() => groupRuns(runs, grouping, folded), [runs, grouping, folded]);
   useEffect(() => setTitle('Runs'), []);
+  useEffect(() => setSelected([]), [project]);
+
+  const fold = useCallback(
+    (key: string, on?: boolean) =>
+      setFolded((old) => {
+        const next = new Set(old);
+        if (on ?? !old.has(key)) next.add(key);
+        else next.delete(key);
+        return next;
+      }),
+    [],
+  );
+  const open = (index: number) => {
+    const item = items[index];
+    if (item?.kind === 'group') fold(item.key);
+    else if (item) navigate(runAddress(keyOf(item.run.name)));
+  };
+  const body = useRef<HTMLTableSectionElement>(null);
+  const sight = useVirtualRows(body, items.length);
+  const cursor = useRowCursor(items.length, open, !creating, sight.reveal);
+  const select = useCallback((name: string) => setSelected((old) => toggleSelected(old, name)), []);
+  const compare = () => {
+    if (selected.length < 2) {
+      showToast({ tone: 'plain', icon: 'runs', text: `Select two to ${mostCompared} runs with ${keyLabel('list.select')} to compare them.` });
+      return;
+    }
+    navigate(compareAddress(selected));
+  };
+  const foldAt = (on: boolean) => {
+    const item = items[cursor.index];
+    if (item?.kind !== 'group') return false;
+    fold(item.key, on);
+    return true;
+  };
+  useKeys(
+    {
+      'app.find': () => search.current?.focus(),
+      'list.select': () => {
+        const item = items[cursor.index];
+        if (item?.kind !== 'run') return false;
+        select(item.run.name);
+        return true;
+      },
+      'list.compare': compare,
+      'list.fold': () => foldAt(true),
+      'list.unfold': () => foldAt(false),
+    },
+    { active: !creating },
+  );
+
+  // The next page leaves before the last row is reached.
+  const { hasMore, loading, more } = list;
+  useEffect(() => {
+    if (hasMore && !loading && sight.last > items.length - nearEnd) more();
+  }, [hasMore, loading, more, sight.last, items.length]);
 
   const onSearchKey = (event: React.KeyboardEvent) => {
-    if (event.key === 'Enter') open(runs[Math.max(0, cursor.index)]);
+    if (event.key === 'Enter') open(Math.max(0, cursor.index));
     else if (event.key === 'ArrowDown') {
       search.current?.blur();
       cursor.setIndex(0);
@@ -64,155 +157,171 @@ export function RunsPage() {
   };
 
   const filtered = filter !== '';
-  const nothing = list.value !== null && runs.length === 0 && !filtered;
+  const nothing = list.known && runs.length === 0 && !filtered;
+  const failed = list.error && !list.error.lostConnection ? list.error : null;
+  if (noRole) {
+    return (
+      <div className="page" id="page" tabIndex={-1}>
+        <NoRole />
+      </div>
+    );
+  }
+  const head = (field: SortField, label: string, className = '') => (
+    <th className={className} aria-sort={sort.field === field ? (sort.descending ? 'descending' : 'ascending') : 'none'}>
+      <button type="button" onClick={() => pushKeys({ sort: sortText(nextSort(sort, field)) })}>
+        {label}
+        {sort.field === field && <Icon name={sort.descending ? 'down' : 'up'} />}
+      </button>
+    </th>
+  );
   return (
     <div className="page runs" id="page" tabIndex={-1}>
       <div className="runs-head">
         <h1>Runs</h1>
-        {list.value !== null && !nothing && (
+        {list.known && !nothing && (
           <span className="muted">
             {formatCount(runs.length)}
-            {list.value.nextPageToken ? ' shown, there are more' : filtered ? ' found' : ''}
+            {list.hasMore ? ' shown, there are more' : filtered ? ' found' : ''}
           </span>
         )}
         <ProjectSwitch project={project} />
         <Select value={state} choices={stateChoices} label="State" onChange={(value) => replaceKeys({ state: value || null })} />
-        {group && (
-          <button type="button" className="chip removable" title="Show runs of every group" onClick={() => replaceKeys({ group: null })}>
-            Group {group}
-            <Icon name="close" />
-          </button>
-        )}
+        <Select value={since} choices={sinceChoices} label="Begun" onChange={(value) => replaceKeys({ since: value || null })} />
+        <Select value={grouping} choices={groupChoices} label="Grouping" onChange={(value) => replaceKeys({ by: value || null })} />
+        <SavedFilters />
         <label className="filter">
           <Icon name="search" />
           <input ref={search} className="input" type="search" value={q} placeholder="Name, group or storage path" aria-label="Search runs" spellCheck={false} onChange={(event) => replaceKeys({ q: event.target.value })} onKeyDown={onSearchKey} />
           <span className="kbd">{keyLabel('app.find')}</span>
         </label>
-        <button type="button" className="button" onClick={() => setCreating(true)}>
-          Register a run
-        </button>
+        {uploads && mayUpload && <DropZone />}
+        {mayEdit && (
+          <button type="button" className="button" onClick={() => setCreating(true)}>
+            Register a run
+          </button>
+        )}
       </div>
-      {list.error && !list.error.lostConnection && <ErrorNotice what="The runs could not be listed." error={list.error} onRetry={list.reload} />}
-      {nothing ? (
-        <FirstRun project={project} onCreate={() => setCreating(true)} />
-      ) : (
-        <div className="panel">
-          <table className="table" aria-label="Runs">
-            <colgroup>
-              <col />
-              <col className="c-group" />
-              <col className="c-state" />
-              <col className="c-path" />
-              <col className="c-time" />
-              <col className="c-age" />
-            </colgroup>
-            <thead>
-              <tr>
-                <th>Run</th>
-                <th>Group</th>
-                <th>State</th>
-                <th>Storage</th>
-                <th className="number">Duration</th>
-                <th className="number">Age</th>
-              </tr>
-            </thead>
-            <tbody ref={cursor.bodyRef}>
-              {list.value === null && !list.error && <SkeletonRows rows={10} columns={[180, 90, 80, 200, 60, 40]} />}
-              {runs.map((run, index) => (
-                <RunRow key={run.name} run={run} current={index === cursor.index} onPoint={() => cursor.setIndex(index)} onOpen={() => open(run)} />
-              ))}
-            </tbody>
-          </table>
-          {list.value !== null && runs.length === 0 && (
-            <div className="none">
-              No run of this project fits.{' '}
-              <button type="button" className="button small" onClick={() => replaceKeys({ q: null, state: null, group: null })}>
-                Clear the filters
-              </button>
-            </div>
+      {(group || selected.length > 0) && (
+        <div className="runs-chips">
+          {group && (
+            <button type="button" className="chip removable" title="Show runs of every group" onClick={() => replaceKeys({ group: null })}>
+              Group {group}
+              <Icon name="close" />
+            </button>
           )}
-          {list.value?.nextPageToken && (
-            <div className="none">
-              {rows < mostRows ? (
-                <button type="button" className="button small" onClick={() => setRows((n) => Math.min(mostRows, n * 3))}>
-                  Show more
-                </button>
-              ) : (
-                'Search to narrow the list.'
-              )}
-            </div>
+          {selected.length > 0 && (
+            <>
+              <span className="text2" role="status">
+                {plural(selected.length, 'run')} selected{selected.length >= mostCompared ? ', the most that can be compared' : ''}
+              </span>
+              <button type="button" className="button small primary" disabled={selected.length < 2} onClick={compare} title={keyHint('list.compare')}>
+                Compare
+              </button>
+              <button type="button" className="button small" onClick={() => setSelected([])}>
+                Clear the selection
+              </button>
+            </>
           )}
         </div>
+      )}
+      {failed && <ErrorNotice what="The runs could not be listed." error={failed} onRetry={list.reload} />}
+      {nothing ? (
+        <FirstRun project={project} mayEdit={mayEdit} onCreate={() => setCreating(true)} />
+      ) : (
+        !(failed && runs.length === 0) && (
+          <div className="panel">
+            <table className="table" aria-label="Runs" aria-rowcount={items.length + 1}>
+              <colgroup>
+                <col className="c-select" />
+                <col />
+                <col className="c-group" />
+                <col className="c-state" />
+                <col className="c-labels" />
+                <col className="c-path" />
+                <col className="c-time" />
+                <col className="c-age" />
+              </colgroup>
+              <thead>
+                <tr>
+                  <th>
+                    <span className="visually-hidden">Selected</span>
+                  </th>
+                  {head('name', 'Run')}
+                  {head('group', 'Group')}
+                  {head('state', 'State')}
+                  <th className="labels">Labels</th>
+                  <th>Storage</th>
+                  <th className="number">Duration</th>
+                  {head('age', 'Age', 'number')}
+                </tr>
+              </thead>
+              <tbody ref={body}>
+                {!list.known && !failed && <SkeletonRows rows={10} columns={[14, 180, 90, 80, 90, 160, 60, 40]} />}
+                {sight.above > 0 && (
+                  <tr className="blank" aria-hidden="true">
+                    <td colSpan={8} style={{ height: sight.above }} />
+                  </tr>
+                )}
+                {items.slice(sight.first, sight.last).map((item, i) => {
+                  const index = sight.first + i;
+                  const current = index === cursor.index;
+                  if (item.kind === 'group') return <GroupRow key={`group/${item.key}`} item={item} current={current} onToggle={() => fold(item.key)} />;
+                  return (
+                    <RunRow
+                      key={item.run.name}
+                      run={item.run}
+                      rowIndex={index + 2}
+                      nowMs={nowMs}
+                      current={current}
+                      selected={selected.includes(item.run.name)}
+                      onSelect={select}
+                      onPoint={() => cursor.setIndex(index)}
+                      onOpen={() => open(index)}
+                    />
+                  );
+                })}
+                {sight.below > 0 && (
+                  <tr className="blank" aria-hidden="true">
+                    <td colSpan={8} style={{ height: sight.below }} />
+                  </tr>
+                )}
+              </tbody>
+            </table>
+            {list.known && runs.length === 0 && (
+              <div className="none">
+                No run of this project fits.{' '}
+                <button type="button" className="button small" onClick={() => replaceKeys({ q: null, state: null, group: null, since: null })}>
+                  Clear the filters
+                </button>
+              </div>
+            )}
+            {list.hasMore && <div className="none muted">{list.loading ? 'More runs come…' : `${formatCount(runs.length)} shown; scroll for more.`}</div>}
+          </div>
+        )
       )}
       {creating && <CreateRunDialog project={project} onClose={() => setCreating(false)} />}
     </div>
   );
 }
 
-interface RowProps {
-  run: Run;
-  current: boolean;
-  onPoint: () => void;
-  onOpen: () => void;
-}
-
-function RunRow({ run, current, onPoint, onOpen }: RowProps) {
-  const created = timeOf(run.createTime);
-  const path = run.artifacts?.gcsPath ?? '';
-  const group = run.runSet;
-  return (
-    <tr
-      className={current ? 'link current' : 'link'}
-      aria-selected={current}
-      onClick={(event) => {
-        if (event.defaultPrevented) return;
-        onPoint();
-        if (plainClick(event)) onOpen();
-      }}
-    >
-      <td title={run.name}>
-        <Link to={runAddress(keyOf(run.name))} className="run-name">
-          {runTitle(run)}
-        </Link>
-      </td>
-      <td title={group}>
-        {group && (
-          <button
-            type="button"
-            className="button plain small group"
-            title={`Only runs of ${group}`}
-            onClick={(event) => {
-              event.preventDefault();
-              replaceKeys({ group });
-            }}
-          >
-            {group}
-          </button>
-        )}
-      </td>
-      <td>
-        <RunStateChip state={runState(run.state)} title={run.errorDetails} />
-      </td>
-      <td title={run.storageScan?.error ? `${path}: ${run.storageScan.error}` : path} className="text2">
-        {run.storageScan?.error && <Icon name="damaged" className="bad" />}
-        {path}
-      </td>
-      <td className="number">{runDuration(run, Date.now())}</td>
-      <td className="number" title={formatClock(created)}>
-        {formatAge(created, Math.max(Date.now(), created ?? 0))}
-      </td>
-    </tr>
-  );
+// The time in steps: rows that show it are drawn anew with each.
+function useClock(): number {
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), clockStepMs);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
 }
 
 function ProjectSwitch({ project }: { project: string }) {
   const projects = useResource('projects', (signal) => api.projects({ signal })).value?.projects ?? [];
   const all = projects.includes(project) ? projects : [project, ...projects];
   if (all.length < 2) return null;
-  return <Select value={project} choices={all.map((one) => ({ value: one, label: one }))} label="Project" onChange={(value) => replaceKeys({ project: value === defaultProject ? null : value })} />;
+  return <Select value={project} choices={all.map((one) => ({ value: one, label: one }))} label="Project" onChange={(value) => replaceKeys({ project: value })} />;
 }
 
-function FirstRun({ project, onCreate }: { project: string; onCreate: () => void }) {
+function FirstRun({ project, mayEdit, onCreate }: { project: string; mayEdit: boolean; onCreate: () => void }) {
   return (
     <div className="first-run">
       <h2>No run here yet</h2>
@@ -223,12 +332,14 @@ function FirstRun({ project, onCreate }: { project: string; onCreate: () => void
         <li>
           Start a job that uses the ML Diagnostics SDK with <code>DIAGON_BASE_URL={window.location.origin}</code>: its run appears here.
         </li>
-        <li>
-          <button type="button" className="button small" onClick={onCreate}>
-            Register a run
-          </button>{' '}
-          for a directory that has profiles already.
-        </li>
+        {mayEdit && (
+          <li>
+            <button type="button" className="button small" onClick={onCreate}>
+              Register a run
+            </button>{' '}
+            for a directory that has profiles already.
+          </li>
+        )}
       </ul>
     </div>
   );

@@ -1,7 +1,7 @@
 // Calls of the ML Diagnostics API. Changes answer with an operation that is done, or with an error.
-import { type CallOptions, changeJson, readJson, requestUrl } from '../api/client';
+import { apiUrl, type CallOptions, changeJson, readJson, requestUrl } from '../api/client';
 import { href } from '../state/router';
-import type { Page, Run, RunEvent, RunOperation, RunSession, RunTarget } from './types';
+import type { Page, Run, RunEvent, RunMetricList, RunOperation, RunSeries, RunSession, RunTarget } from './types';
 
 export const anyLocation = '-';
 export const defaultProject = 'default'; // Of clients that know of no projects.
@@ -40,6 +40,17 @@ export interface RunsQuery {
   readonly pageToken?: string;
 }
 
+export interface SeriesQuery {
+  readonly by: 'step' | 'time';
+  readonly others: readonly string[]; // Whole names of runs.
+  readonly split: boolean; // A curve for each host.
+  readonly points: number;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+const metricsUrl = (key: RunKey) => apiUrl(`/runs/${encode(key.project)}/${encode(key.location)}/${encode(key.id)}/metrics`);
+
 const mostChildren = 1000; // What one answer may hold.
 
 export const runsApi = {
@@ -49,6 +60,16 @@ export const runsApi = {
     page<RunSession>(url(runPath(key) + '/profilerSessions', { pageSize: mostChildren, orderBy: 'create_time desc', refresh: refresh ? 'true' : undefined }), 'profilerSessions', options),
   targets: (key: RunKey, options: CallOptions = {}) => page<RunTarget>(url(runPath(key) + '/profilerTargets', { pageSize: mostChildren }), 'profilerTargets', options),
   events: (key: RunKey, options: CallOptions = {}) => page<RunEvent>(url(runPath(key) + '/monitoredEvents', { pageSize: mostChildren, orderBy: 'start_time desc' }), 'monitoredEvents', options),
+  operations: (key: RunKey, filter: string, options: CallOptions = {}) =>
+    page<RunOperation>(url(`/projects/${encode(key.project)}/locations/${encode(key.location)}/operations`, { filter, orderBy: 'create_time desc', pageSize: 200 }), 'operations', options),
+  metrics: (key: RunKey, options: CallOptions = {}) => get<RunMetricList>(metricsUrl(key), options),
+  series: (key: RunKey, query: SeriesQuery, options: CallOptions = {}) => {
+    const parts = [`by=${query.by}`, `points=${query.points}`, ...query.others.map((name) => `with=${encode(name)}`)];
+    if (query.split) parts.push('split=host');
+    if (query.from !== undefined && query.to !== undefined) parts.push(`from=${query.from}`, `to=${query.to}`);
+    return get<RunSeries>(`${metricsUrl(key)}/series?${parts.join('&')}`, options);
+  },
+  cancel: (operation: string) => changeJson<unknown>('POST', url(`/${operation.split('/').map(encode).join('/')}:cancel`), {}),
   create: (project: string, location: string, id: string, body: unknown) => changeJson<RunOperation>('POST', url(runsPath(project, location), { machineLearningRunId: id || undefined }), body),
   update: (key: RunKey, mask: string, body: unknown) => changeJson<RunOperation>('PATCH', url(runPath(key), { updateMask: mask }), body),
   remove: (key: RunKey, etag: string) => changeJson<RunOperation>('DELETE', url(runPath(key), { force: 'true', etag }), undefined),

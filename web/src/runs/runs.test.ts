@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatDuration } from '../format/format';
-import { configRows, filterText, keyOf, labelsText, parseLabels, runAddress, runDuration, sessionAddress, sessionState, timeOf, wordsOf } from './runs';
+import { captureState, completeness, configRows, filterText, hostCount, keyOf, labelsText, nameOfKey, parseLabels, parseRunKeys, runAddress, runDuration, sessionAddress, timeOf, wordsOf } from './runs';
 import type { Run, RunSession } from './types';
 
 const run: Run = { name: 'projects/p/locations/local/machineLearningRuns/r1', state: 'STATE_ACTIVE', etag: 'e', createTime: '2026-11-30T10:00:00Z', updateTime: '2026-11-30T10:00:00Z' };
@@ -11,6 +11,9 @@ describe('filters of runs', () => {
   it('joins what is wanted', () => {
     expect(filterText({ text: 'llama', state: 'FAILED', group: 'g' })).toBe('(display_name:"llama" OR run_id:"llama" OR run_set:"llama" OR gcs_path:"llama") AND state = FAILED AND run_set = "g"');
   });
+  it('begins where it is told', () => {
+    expect(filterText({ text: '', state: '', group: '', sinceMs: Date.parse('2026-11-30T10:00:00Z') })).toBe('create_time > "2026-11-30T10:00:00.000Z"');
+  });
   it('cannot be left by a quote', () => expect(filterText({ text: '', state: '', group: 'a" OR "\\' })).toBe('run_set = "a\\" OR \\"\\\\"'));
 });
 
@@ -18,6 +21,12 @@ describe('names', () => {
   it('leads to the page of a run and back', () => {
     expect(keyOf(run.name)).toEqual({ project: 'p', location: 'local', id: 'r1' });
     expect(runAddress({ project: 'a b', location: '-', id: 'x/y' })).toBe('/runs/a%20b/-/x%2Fy');
+  });
+  it('reads the runs beside one from the address', () => {
+    const keys = parseRunKeys('local/a,eu/b,nonsense,/x,y/', 'p');
+    expect(keys).toEqual([{ project: 'p', location: 'local', id: 'a' }, { project: 'p', location: 'eu', id: 'b' }]);
+    expect(nameOfKey(keys[0]!)).toBe('projects/p/locations/local/machineLearningRuns/a');
+    expect(parseRunKeys(null, 'p')).toEqual([]);
   });
   it('opens a session only below this console', () => {
     expect(sessionAddress(session({ dashboardUri: 'http://host:1/s/abc' }))).toBe('/s/abc/overview');
@@ -29,11 +38,19 @@ describe('names', () => {
 });
 
 describe('states', () => {
-  it('prefers what the engine judged to a capture that went well', () => {
-    expect(sessionState(session({ completeness: 'complete' }))).toEqual({ word: 'Complete', tone: 'complete' });
-    expect(sessionState(session({ completeness: 'partial' }))).toEqual({ word: 'Partial', tone: 'partial' });
-    expect(sessionState(session({ state: 'FAILED', completeness: 'partial' })).word).toBe('Failed');
-    expect(sessionState(session({ state: 'NEW_WORD' })).word).toBe('NEW_WORD');
+  it('tells the capture from what was found of it', () => {
+    expect(captureState(session({}))).toEqual({ word: 'Captured', tone: 'complete' });
+    expect(captureState(session({ state: 'FAILED', completeness: 'partial' })).word).toBe('Failed');
+    expect(captureState(session({ state: 'NEW_WORD' })).word).toBe('NEW_WORD');
+    expect(completeness(session({ completeness: 'partial' }))).toEqual({ word: 'Partial', tone: 'partial' });
+  });
+  it('counts the hosts that were to deliver', () => {
+    const three = { targetSessions: { a: {}, b: {}, c: {} }, hosts: ['a', 'b'] };
+    expect(hostCount(session(three))).toEqual({ received: 2, expected: 3 });
+    expect(hostCount(session({ hosts: ['a'] }))).toEqual({ received: 1, expected: null });
+    expect(completeness(session({ ...three, completeness: 'complete' }))).toEqual({ word: '2/3 hosts', tone: 'partial' });
+    expect(completeness(session({ hosts: ['a'], completeness: 'damaged' }))).toEqual({ word: 'Damaged', tone: 'damaged' });
+    expect(completeness(session({}))).toBeNull();
   });
   it('reads constants as words', () => expect(wordsOf('PERFORMANCE_DEGRADATION')).toBe('Performance degradation'));
 });

@@ -23,19 +23,43 @@ export function runState(state: string): StateWord {
 const sessionStates: Readonly<Record<string, StateWord>> = {
   PENDING: { word: 'Waiting', tone: 'writing' },
   ACTIVE: { word: 'Capturing', tone: 'writing' },
-  SUCCEEDED: { word: 'Complete', tone: 'complete' },
+  SUCCEEDED: { word: 'Captured', tone: 'complete' },
   FAILED: { word: 'Failed', tone: 'damaged' },
   CANCELLED: { word: 'Cancelled', tone: 'empty' },
 };
 
-// What the engine judged of a found profile says more than that its capture succeeded.
-export function sessionState(session: RunSession): StateWord {
-  const judged = session.completeness;
-  if (session.state === 'SUCCEEDED' && judged && judged !== 'complete' && judged !== 'unread') {
-    const tones: Readonly<Record<string, ChipTone>> = { partial: 'partial', damaged: 'damaged', empty: 'empty', writing: 'writing' };
-    return { word: judged[0]!.toUpperCase() + judged.slice(1), tone: tones[judged] ?? 'unread' };
-  }
+// Of the capture alone; what was found of it is `completeness`.
+export function captureState(session: RunSession): StateWord {
   return sessionStates[session.state] ?? { word: session.state, tone: 'unread' };
+}
+
+export interface HostCount {
+  readonly received: number;
+  readonly expected: number | null; // Null: nobody said how many took part.
+}
+
+// A session that a run announced names the targets that were to deliver.
+export function hostCount(session: RunSession): HostCount {
+  const expected = Object.keys(session.targetSessions ?? {}).length;
+  return { received: session.hosts?.length ?? 0, expected: expected > 0 ? expected : null };
+}
+
+const judgements: Readonly<Record<string, StateWord>> = {
+  complete: { word: 'Complete', tone: 'complete' },
+  partial: { word: 'Partial', tone: 'partial' },
+  damaged: { word: 'Damaged', tone: 'damaged' },
+  empty: { word: 'Empty', tone: 'empty' },
+  writing: { word: 'Being written', tone: 'writing' },
+  unread: { word: 'Not read yet', tone: 'unread' },
+};
+
+// What there is of a session in storage; null while nothing was found.
+export function completeness(session: RunSession): StateWord | null {
+  if (session.completeness === undefined) return null;
+  const judged = judgements[session.completeness] ?? { word: session.completeness, tone: 'unread' as const };
+  const { received, expected } = hostCount(session);
+  if (expected === null || received >= expected) return judged;
+  return { word: `${received}/${expected} hosts`, tone: 'partial' };
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -58,6 +82,18 @@ export function wordsOf(constant: string): string {
 export function keyOf(name: string): RunKey {
   const parts = name.split('/');
   return { project: parts[1] ?? '', location: parts[3] ?? '', id: parts[5] ?? '' };
+}
+
+// "local/r1,local/r2" of an address. What cannot be read is left out.
+export function parseRunKeys(text: string | null, project: string): RunKey[] {
+  return (text ?? '').split(',').flatMap((one) => {
+    const slash = one.indexOf('/');
+    return slash > 0 && slash < one.length - 1 ? [{ project, location: one.slice(0, slash), id: one.slice(slash + 1) }] : [];
+  });
+}
+
+export function nameOfKey(key: RunKey): string {
+  return `projects/${key.project}/locations/${key.location}/machineLearningRuns/${key.id}`;
 }
 
 export function lastPart(name: string): string {
@@ -103,10 +139,11 @@ export interface RunFilter {
   readonly text: string;
   readonly state: string; // '' for all
   readonly group: string;
+  readonly sinceMs?: number | null; // Begun after that time.
 }
 
 // In the filter language of the server.
-export function filterText({ text, state, group }: RunFilter): string {
+export function filterText({ text, state, group, sinceMs = null }: RunFilter): string {
   const parts = [];
   if (text.trim()) {
     const word = quoted(text.trim());
@@ -114,6 +151,7 @@ export function filterText({ text, state, group }: RunFilter): string {
   }
   if (state) parts.push(`state = ${state}`);
   if (group) parts.push(`run_set = ${quoted(group)}`);
+  if (sinceMs !== null) parts.push(`create_time > ${quoted(new Date(sinceMs).toISOString())}`);
   return parts.join(' AND ');
 }
 

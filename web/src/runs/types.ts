@@ -38,6 +38,60 @@ export interface RunSession {
   readonly hosts?: readonly string[];
   readonly sizeBytes?: string;
   readonly completeness?: string;
+  readonly targetSessions?: Readonly<Record<string, { readonly sessionPhase?: string }>>;
+}
+
+export interface Metric {
+  readonly name: string;
+  readonly unit: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly hosts: readonly string[];
+  readonly host_count: number;
+  readonly point_count: number;
+  readonly kept_count: number;
+  readonly first_step: number | null;
+  readonly last_step: number | null;
+  readonly first_unix_ms: number | null;
+  readonly last_unix_ms: number | null;
+  readonly last: number | null;
+  readonly min: number | null;
+  readonly mean: number | null;
+  readonly max: number | null;
+  readonly not_finite_count: number;
+}
+
+export interface RunMetricList {
+  readonly run: string;
+  readonly start_unix_ms: number | null;
+  readonly end_unix_ms: number | null;
+  readonly metrics: readonly Metric[];
+  readonly metric_count: number;
+  readonly truncated: boolean;
+}
+
+export interface MetricSeries {
+  readonly run: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly host: string | null;
+  readonly host_count: number;
+  readonly point_count: number;
+  readonly bucket_width: number | null; // Null: every x has a point of its own.
+  readonly x: readonly number[];
+  readonly min: readonly (number | null)[];
+  readonly mean: readonly (number | null)[];
+  readonly max: readonly (number | null)[];
+  readonly count: readonly number[];
+}
+
+export interface RunSeries {
+  readonly by: 'step' | 'time';
+  readonly truncated: boolean;
+  readonly without_steps: readonly string[];
+  readonly absent: readonly string[];
+  readonly runs: readonly { readonly run: string; readonly display_name: string; readonly start_unix_ms: number | null; readonly end_unix_ms: number | null }[];
+  readonly series: readonly MetricSeries[];
 }
 
 export interface RunTarget {
@@ -61,7 +115,13 @@ export interface RunEvent {
 export interface RunOperation {
   readonly name: string;
   readonly done?: boolean;
-  readonly metadata?: Readonly<Record<string, string | boolean>>;
+  readonly metadata?: {
+    readonly verb?: string;
+    readonly target?: string;
+    readonly createTime?: string;
+    readonly endTime?: string;
+    readonly progress?: { readonly stage?: string };
+  };
   readonly error?: { readonly code: number; readonly message: string };
 }
 

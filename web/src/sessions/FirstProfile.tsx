@@ -1,4 +1,5 @@
 // The empty list: what was looked for, and two ways that work to get a first profile.
+import { useMay } from '../access/me';
 import type { ServerConfig } from '../api/types';
 import { openCapture } from '../capture/store';
 import { keyLabel } from '../keys/table';
@@ -18,6 +19,8 @@ function Snippet({ text }: { text: string }) {
 
 export function FirstProfile({ config }: { config: ServerConfig | null }) {
   const root = config?.roots[0] ?? '<log directory>';
+  const mayCapture = useMay('capture');
+  const mayUpload = useMay('edit');
   const port = config?.capture_default_target?.split(':').pop() ?? '9012';
   return (
     <div className="first">
@@ -40,13 +43,13 @@ export function FirstProfile({ config }: { config: ServerConfig | null }) {
             <p className="text2">Give the job a profiler server, once:</p>
             <Snippet text={`import jax\njax.profiler.start_server(${port})`} />
             <p className="text2">Then take a profile of it at any time.</p>
-            <p className="press">
+            {mayCapture && <p className="press">
               <button type="button" className="button primary" disabled={config?.capture_enabled === false} onClick={() => openCapture()}>
                 <Icon name="capture" />
                 Capture a profile
               </button>
               <span className="kbd">{keyLabel('app.capture')}</span>
-            </p>
+            </p>}
           </div>
         </section>
         <section className="panel">
@@ -58,7 +61,7 @@ export function FirstProfile({ config }: { config: ServerConfig | null }) {
             <Snippet text={`import jax\nwith jax.profiler.trace("${root}"):\n    for _ in range(5):\n        state = train_step(state)`} />
             <p className="text2">
               Or copy an existing profile into <code>{root}/plugins/profile/&lt;any name&gt;/</code>
-              {config?.uploads_enabled ? ', or drop it onto this page' : ''}.
+              {config?.uploads_enabled && mayUpload ? ', or drop it onto this page' : ''}.
             </p>
           </div>
         </section>

@@ -14,6 +14,9 @@ describe('routes', () => {
     expect(at('/runs')).toEqual({ page: 'runs' });
     expect(at('/runs', '?run=a%2Fb')).toEqual({ page: 'sessions' });
     expect(at('/runs/p/local/r%201')).toEqual({ page: 'run', project: 'p', location: 'local', id: 'r 1' });
+    expect(at('/admin')).toEqual({ page: 'admin', part: '' });
+    expect(at('/admin/tokens')).toEqual({ page: 'admin', part: 'tokens' });
+    expect(at('/account')).toEqual({ page: 'account' });
     expect(at('/s/abc/overview')).toEqual({ page: 'session', sessionId: 'abc', tool: 'overview' });
     expect(at('/s/abc/timeline/')).toEqual({ page: 'session', sessionId: 'abc', tool: 'timeline' });
   });

@@ -83,6 +83,8 @@ export type Route =
   | { page: 'sessions' }
   | { page: 'runs' }
   | { page: 'run'; project: string; location: string; id: string }
+  | { page: 'admin'; part: string }
+  | { page: 'account' }
   | { page: 'session'; sessionId: string; tool: SessionTool }
   | { page: 'redirect'; to: string }
   | { page: 'unknown_tool'; sessionId: string; tool: string }
@@ -93,6 +95,8 @@ export function matchRoute(location: Location): Route {
   if (parts.length === 0) return legacyTarget(location) ?? { page: 'sessions' };
   if (parts[0] === 'runs' && parts.length === 1) return legacyTarget(location) ?? { page: 'runs' };
   if (parts[0] === 'runs' && parts.length === 4) return { page: 'run', project: parts[1]!, location: parts[2]!, id: parts[3]! };
+  if (parts[0] === 'admin' && parts.length <= 2) return { page: 'admin', part: parts[1] ?? '' };
+  if (parts[0] === 'account' && parts.length === 1) return { page: 'account' };
   if (parts[0] === 's' && parts.length >= 2) {
     const sessionId = parts[1]!;
     if (parts.length === 2) {

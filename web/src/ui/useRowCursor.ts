@@ -1,4 +1,5 @@
-// j, k, arrows, Home, End and Enter over the rows of a table. The current row is scrolled into sight.
+// j, k, arrows, Home, End and Enter over the rows of a table. The current row is scrolled into sight,
+// by `reveal` where not all rows are in the page.
 import { useEffect, useRef, useState } from 'react';
 import { useKeys } from '../keys/useKeys';
 
@@ -8,14 +9,15 @@ export interface RowCursor {
   readonly bodyRef: React.RefObject<HTMLTableSectionElement | null>;
 }
 
-export function useRowCursor(count: number, open: (index: number) => void, active = true): RowCursor {
+export function useRowCursor(count: number, open: (index: number) => void, active = true, reveal?: (index: number) => void): RowCursor {
   const [index, setIndex] = useState(-1);
   const bodyRef = useRef<HTMLTableSectionElement>(null);
   const move = (to: number) => {
     if (count === 0) return;
     const next = Math.max(0, Math.min(count - 1, to));
     setIndex(next);
-    bodyRef.current?.rows[next]?.scrollIntoView({ block: 'nearest' });
+    if (reveal) reveal(next);
+    else bodyRef.current?.rows[next]?.scrollIntoView({ block: 'nearest' });
   };
   useKeys(
     {
