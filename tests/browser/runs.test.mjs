@@ -341,17 +341,7 @@ async function record(project, run, name, unit, points) {
   await send('POST', '/v2/entries:write', { partialSuccess: true, entries });
 }
 
-// Said loudly, and not counted as tested.
-async function keepsMetrics(context) {
-  const { paths } = await server.json('/api/v1/openapi.json');
-  if (Object.keys(paths).some((one) => one.endsWith('/metrics/series'))) return true;
-  console.error('STROBE_NOTICE: NOT TESTED: this server keeps no metrics of runs');
-  context.skip('no metrics of runs');
-  return false;
-}
-
-test('metrics of several runs stand in one chart, by step and by time, with the profiles marked', async (context) => {
-  if (!(await keepsMetrics(context))) return;
+test('metrics of several runs stand in one chart, by step and by time, with the profiles marked', async () => {
   const storage = storageOfRun('metrics-run');
   await create('metrics', 'old', { displayName: 'old' });
   await create('metrics', 'new', { displayName: 'new', artifacts: { gcsPath: storage } });
@@ -386,8 +376,7 @@ test('metrics of several runs stand in one chart, by step and by time, with the 
   await close(page);
 });
 
-test('a run without metrics says how they would come', async (context) => {
-  if (!(await keepsMetrics(context))) return;
+test('a run without metrics says how they would come', async () => {
   await create('metrics', 'silent', { displayName: 'silent' });
   const page = await browser.open(server.url, { address: '/runs/metrics/local/silent?tab=metrics' });
   await page.getByText('This run recorded no metric yet.').waitFor();

@@ -54,7 +54,6 @@ export default function RunMetrics({ runKey, others, sessions, running }: RunMet
   const range = span ?? spanOf(charts);
   const marks = by === 'time' && value ? profileMarks(sessions, value.runs[0]?.start_unix_ms ?? null) : [];
   const setSpan = (next: readonly [number, number] | null) => pushKeys({ span: next ? next.map((one) => Number(one.toFixed(3))).join(',') : null });
-  if (answer.error?.body.name === 'ROUTE_UNKNOWN') return <div className="none">This server keeps no metrics. A newer version of Strobe does.</div>;
   if (answer.error && !answer.error.lostConnection && !value) {
     return <ErrorNotice what="The metrics could not be read." error={answer.error} onRetry={answer.reload} />;
   }

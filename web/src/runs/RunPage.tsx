@@ -11,6 +11,7 @@ import { useResource } from '../ui/useResource';
 import { runsApi, type RunKey } from './client';
 import { CompareBar, type OtherRun } from './CompareBar';
 import { mostCompared } from './listModel';
+import { RunCaptureDialog } from './RunCaptureDialog';
 import { DeleteRunDialog, EditRunDialog } from './RunDialogs';
 import { RunConfigs, RunEvents, RunOperations, RunTargets } from './RunTables';
 import { RunSessions } from './RunSessions';
@@ -54,7 +55,7 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
   const mayCapture = useMay('capture', runKey.project);
   const asked = useUrlKey('tab') as Tab | null;
   const tab = asked && tabs.includes(asked) ? asked : 'profiles';
-  const [layer, setLayer] = useState<'edit' | 'delete' | null>(null);
+  const [layer, setLayer] = useState<'capture' | 'edit' | 'delete' | null>(null);
   const value = run.value;
   useEffect(() => setTitle(value ? runTitle(value) : 'Run'), [value]);
 
@@ -79,7 +80,7 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
   };
   return (
     <div className="page runs" id="page" tabIndex={-1}>
-      {value ? <RunHead run={value} mayEdit={mayEdit} onEdit={() => setLayer('edit')} onDelete={() => setLayer('delete')} /> : <Skeleton width={320} height={24} />}
+      {value ? <RunHead run={value} mayEdit={mayEdit} onCapture={mayCapture && value.artifacts?.gcsPath && (targets.value?.items.length ?? 0) > 0 && timeOf(value.endTime) === null ? () => setLayer('capture') : null} onEdit={() => setLayer('edit')} onDelete={() => setLayer('delete')} /> : <Skeleton width={320} height={24} />}
       {value && <CompareBar run={value} runKey={runKey} others={others} mayList={mayView} sessions={sessions.value?.items ?? []} />}
       <div className="tabs" role="tablist" aria-label="Parts of the run">
         {tabs.filter((one) => one !== 'operations' || mayView).map((one) => (
@@ -100,6 +101,7 @@ export function RunPage({ runKey }: { runKey: RunKey }) {
         {tab === 'events' && <RunEvents events={events} sessions={sessions.value?.items ?? []} />}
         {tab === 'operations' && <RunOperations operations={operations} mayCancel={mayCapture} />}
       </div>
+      {layer === 'capture' && value && targets.value && <RunCaptureDialog run={value} runKey={keyOf(value.name)} targets={targets.value.items} onClose={() => setLayer(null)} onStarted={sessions.reload} />}
       {layer === 'edit' && value && <EditRunDialog run={value} runKey={keyOf(value.name)} onClose={() => setLayer(null)} onChanged={run.reload} />}
       {layer === 'delete' && value && (
         <DeleteRunDialog run={value} runKey={keyOf(value.name)} counts={{ sessions: counts.profiles ?? 0, targets: counts.workers ?? 0, events: counts.events ?? 0 }} onClose={() => setLayer(null)} />
@@ -122,11 +124,12 @@ function NotForYou() {
 interface RunHeadProps {
   run: Run;
   mayEdit: boolean;
+  onCapture: (() => void) | null; // Null: nothing to capture, or not for us.
   onEdit: () => void;
   onDelete: () => void;
 }
 
-function RunHead({ run, mayEdit, onEdit, onDelete }: RunHeadProps) {
+function RunHead({ run, mayEdit, onCapture, onEdit, onDelete }: RunHeadProps) {
   const created = timeOf(run.createTime);
   const fixed = run.labels?.list_existing_sessions_only === 'true';
   return (
@@ -140,6 +143,12 @@ function RunHead({ run, mayEdit, onEdit, onDelete }: RunHeadProps) {
           </Link>
         )}
         <span className="grow" />
+        {onCapture && (
+          <button type="button" className="button" onClick={onCapture}>
+            <Icon name="capture" />
+            Capture its workers
+          </button>
+        )}
         {mayEdit && (
           <>
             <button type="button" className="button" onClick={onEdit} disabled={fixed} title={fixed ? 'A run that only lists existing profiles cannot be changed' : undefined}>

@@ -1,10 +1,13 @@
 import { memo } from 'react';
-import { formatAge, formatClock, formatCount } from '../format/format';
+import { Spark } from '../charts/Spark';
+import { formatAge, formatClock, formatCount, unknown } from '../format/format';
 import { keyHint } from '../keys/table';
 import { replaceKeys } from '../state/url';
 import { Icon } from '../ui/Icon';
 import { Link, plainClick } from '../ui/Link';
+import type { RunFigures } from './figures';
 import type { ListItem } from './listModel';
+import { formatValue } from './metrics';
 import { RunStateChip } from './RunStateChip';
 import { keyOf, labelsText, runAddress, runDuration, runState, runTitle, timeOf } from './runs';
 import type { Run } from './types';
@@ -13,6 +16,7 @@ interface RunRowProps {
   run: Run;
   rowIndex: number;
   nowMs: number; // Moves on by steps, so that ages and durations do.
+  figures: RunFigures | undefined; // Not known yet.
   current: boolean;
   selected: boolean;
   onSelect: (name: string) => void;
@@ -25,10 +29,10 @@ const dayMs = 86_400_000;
 function sameRow(a: RunRowProps, b: RunRowProps): boolean {
   // The functions change with every drawing and mean the same as long as the row stays in its place. A run that goes on shows its time.
   const stands = timeOf(a.run.endTime) !== null && Date.now() - (timeOf(a.run.createTime) ?? 0) > dayMs;
-  return a.run === b.run && a.rowIndex === b.rowIndex && a.current === b.current && a.selected === b.selected && (stands || a.nowMs === b.nowMs);
+  return a.run === b.run && a.rowIndex === b.rowIndex && a.figures === b.figures && a.current === b.current && a.selected === b.selected && (stands || a.nowMs === b.nowMs);
 }
 
-export const RunRow = memo(function RunRow({ run, rowIndex, nowMs, current, selected, onSelect, onPoint, onOpen }: RunRowProps) {
+export const RunRow = memo(function RunRow({ run, rowIndex, nowMs, figures, current, selected, onSelect, onPoint, onOpen }: RunRowProps) {
   const created = timeOf(run.createTime);
   const path = run.artifacts?.gcsPath ?? '';
   const group = run.runSet;
@@ -70,6 +74,17 @@ export const RunRow = memo(function RunRow({ run, rowIndex, nowMs, current, sele
       <td>
         <RunStateChip state={runState(run.state)} title={run.errorDetails} />
       </td>
+      <td className="number" title={figures && figures.stepSeconds === null ? 'This run recorded no step_time' : 'The latest step time, and how it went'}>
+        {figures && figures.stepSeconds !== null && (
+          <>
+            <Spark values={figures.stepSpark} /> {formatValue(figures.stepSeconds, 's')}
+          </>
+        )}
+        {figures && figures.stepSeconds === null && <span className="muted">{unknown}</span>}
+      </td>
+      <td className="number" title={figures && figures.ofPeak === null ? 'This run recorded no mfu' : 'Share of the peak FLOPS, as the job measured it'}>
+        {figures && (figures.ofPeak === null ? <span className="muted">{unknown}</span> : formatValue(figures.ofPeak, '%'))}
+      </td>
       <td title={labels} className="text2 labels">
         {labels}
       </td>
@@ -94,7 +109,7 @@ interface GroupRowProps {
 export function GroupRow({ item, current, onToggle }: GroupRowProps) {
   return (
     <tr className={current ? 'run-group current' : 'run-group'} aria-selected={current}>
-      <td colSpan={8}>
+      <td colSpan={10}>
         <button type="button" className="button plain small" aria-expanded={!item.folded} onClick={onToggle}>
           <Icon name={item.folded ? 'right' : 'chevron'} />
           <strong>{item.label}</strong>

@@ -20,6 +20,7 @@ import { useRowCursor } from '../ui/useRowCursor';
 import { useVirtualRows } from '../ui/useVirtualRows';
 import { defaultProject, runsApi } from './client';
 import { compareAddress } from './compare';
+import { useFigures } from './figures';
 import { groupRuns, mostCompared, nextSort, orderBy, parseGrouping, parseSort, type SortField, sortText, toggleSelected } from './listModel';
 import { CreateRunDialog } from './RunDialogs';
 import { GroupRow, RunRow } from './RunRow';
@@ -137,6 +138,8 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
     { active: !creating },
   );
 
+  const figures = useFigures(items.slice(sight.first, sight.last).flatMap((item) => (item.kind === 'run' ? [item.run.name] : [])));
+
   // The next page leaves before the last row is reached.
   const { hasMore, loading, more } = list;
   useEffect(() => {
@@ -236,6 +239,8 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                 <col />
                 <col className="c-group" />
                 <col className="c-state" />
+                <col className="c-step" />
+                <col className="c-peak" />
                 <col className="c-labels" />
                 <col className="c-path" />
                 <col className="c-time" />
@@ -249,6 +254,8 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                   {head('name', 'Run')}
                   {head('group', 'Group')}
                   {head('state', 'State')}
+                  <th className="number">Step</th>
+                  <th className="number">Of peak</th>
                   <th className="labels">Labels</th>
                   <th>Storage</th>
                   <th className="number">Duration</th>
@@ -256,10 +263,10 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                 </tr>
               </thead>
               <tbody ref={body}>
-                {!list.known && !failed && <SkeletonRows rows={10} columns={[14, 180, 90, 80, 90, 160, 60, 40]} />}
+                {!list.known && !failed && <SkeletonRows rows={10} columns={[14, 180, 90, 80, 80, 40, 90, 160, 60, 40]} />}
                 {sight.above > 0 && (
                   <tr className="blank" aria-hidden="true">
-                    <td colSpan={8} style={{ height: sight.above }} />
+                    <td colSpan={10} style={{ height: sight.above }} />
                   </tr>
                 )}
                 {items.slice(sight.first, sight.last).map((item, i) => {
@@ -272,6 +279,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                       run={item.run}
                       rowIndex={index + 2}
                       nowMs={nowMs}
+                      figures={figures.get(item.run.name)}
                       current={current}
                       selected={selected.includes(item.run.name)}
                       onSelect={select}
@@ -282,7 +290,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
                 })}
                 {sight.below > 0 && (
                   <tr className="blank" aria-hidden="true">
-                    <td colSpan={8} style={{ height: sight.below }} />
+                    <td colSpan={10} style={{ height: sight.below }} />
                   </tr>
                 )}
               </tbody>

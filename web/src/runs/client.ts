@@ -45,6 +45,7 @@ export interface SeriesQuery {
   readonly others: readonly string[]; // Whole names of runs.
   readonly split: boolean; // A curve for each host.
   readonly points: number;
+  readonly names?: readonly string[]; // Absent: all.
   readonly from?: number;
   readonly to?: number;
 }
@@ -65,10 +66,13 @@ export const runsApi = {
   metrics: (key: RunKey, options: CallOptions = {}) => get<RunMetricList>(metricsUrl(key), options),
   series: (key: RunKey, query: SeriesQuery, options: CallOptions = {}) => {
     const parts = [`by=${query.by}`, `points=${query.points}`, ...query.others.map((name) => `with=${encode(name)}`)];
+    parts.push(...(query.names ?? []).map((name) => `name=${encode(name)}`));
     if (query.split) parts.push('split=host');
     if (query.from !== undefined && query.to !== undefined) parts.push(`from=${query.from}`, `to=${query.to}`);
     return get<RunSeries>(`${metricsUrl(key)}/series?${parts.join('&')}`, options);
   },
+  capture: (key: RunKey, seconds: number, targets: readonly string[]) =>
+    changeJson<RunOperation>('POST', url(runPath(key) + '/profilerSessions'), { kind: 'KIND_ON_DEMAND', duration: `${seconds}s`, ...(targets.length > 0 ? { profilerTargets: targets } : {}) }),
   cancel: (operation: string) => changeJson<unknown>('POST', url(`/${operation.split('/').map(encode).join('/')}:cancel`), {}),
   create: (project: string, location: string, id: string, body: unknown) => changeJson<RunOperation>('POST', url(runsPath(project, location), { machineLearningRunId: id || undefined }), body),
   update: (key: RunKey, mask: string, body: unknown) => changeJson<RunOperation>('PATCH', url(runPath(key), { updateMask: mask }), body),

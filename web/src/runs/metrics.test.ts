@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { sparkPath } from '../charts/Spark';
+import { figuresOf } from './figures';
 import { chartCsv, chartsOf, formatSince, formatValue, profileMarks, spanOf } from './metrics';
 import type { MetricSeries, RunSeries } from './types';
 
@@ -61,4 +63,19 @@ it('marks the profiles that can be opened, and those that cannot', () => {
 it('writes the points of a chart as CSV', () => {
   const [chart] = chartsOf(answer('step', ['a,b'], [series('a,b', 'loss', { mean: [1, null] })]));
   expect(chartCsv(chart!, 'step')).toBe('curve,step,min,mean,max\n"a,b",0,1,1,1\n"a,b",1,2,,2\n');
+});
+
+describe('figures of the list', () => {
+  it('are the latest known values, and nothing where nothing was recorded', () => {
+    const found = figuresOf(answer('step', ['a', 'b', 'c'], [series('a', 'step_time', { mean: [0.4, 0.5, null] }), series('a', 'mfu', { mean: [40, 41] }), series('b', 'loss')]), ['a', 'b', 'c'].map(runName));
+    expect(found.get(runName('a'))).toEqual({ stepSeconds: 0.5, stepSpark: [0.4, 0.5, null], ofPeak: 41 });
+    expect(found.get(runName('b'))).toEqual({ stepSeconds: null, stepSpark: [], ofPeak: null });
+    expect(found.get(runName('c'))?.stepSeconds).toBeNull();
+  });
+  it('are drawn with gaps, and in the middle when they never change', () => {
+    expect(sparkPath([1, 1])).toBe('M2.0,8.0L54.0,8.0');
+    expect(sparkPath([0, null, 1])).toBe('M2.0,14.0M54.0,2.0');
+    expect(sparkPath([1])).toBe('');
+    expect(sparkPath([])).toBe('');
+  });
 });
