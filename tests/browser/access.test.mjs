@@ -77,6 +77,7 @@ async function close(page, { refused = false } = {}) {
 const table = (page, name) => page.locator(`table[aria-label="${name}"] tbody tr:not([aria-hidden])`);
 const row = (page, name, text) => table(page, name).filter({ hasText: text });
 const dialog = (page) => page.getByRole('dialog');
+const share = (page) => page.getByRole('banner').getByRole('button', { name: 'Share' }).click();
 
 async function sessionOf(run) {
   for (;;) {
@@ -206,7 +207,7 @@ test('a viewer sees no control that would be refused, and nothing is refused on 
   for (const tab of ['Configs', 'Workers', 'Events', 'Operations']) await page.getByRole('tab', { name: new RegExp(tab) }).click();
   assert.deepEqual(await sees(), []);
   await page.goto(`${server.url}/s/${session.id}/overview`);
-  await page.getByRole('button', { name: 'Share' }).click();
+  await share(page);
   await page.getByTestId('may-not-share').waitFor();
   assert.deepEqual(await sees(), []);
   assert.deepEqual(page.refused, []);
@@ -312,7 +313,7 @@ test('a link to the exact view opens it for whoever signs in, and nothing beside
 
   // Taken back in the dialog, it says so to whoever comes, and whom to ask.
   const maker = await openAs('grace', `/s/${session.id}/overview`);
-  await maker.getByRole('button', { name: 'Share' }).click();
+  await share(maker);
   await dialog(maker).getByRole('button', { name: 'Take back' }).click();
   await dialog(maker).getByText('None is open.').waitFor();
   await close(maker);
@@ -326,7 +327,7 @@ test('a link to the exact view opens it for whoever signs in, and nothing beside
 test('a link for anyone opens one session without a sign-in', async () => {
   const session = await sessionOf('second');
   const page = await openAs('ada', `/s/${session.id}/overview`);
-  await page.getByRole('button', { name: 'Share' }).click();
+  await share(page);
   await dialog(page).getByLabel(/^For/).selectOption('ANYONE');
   await dialog(page).getByText('without a sign-in, until it ends').waitFor();
   await dialog(page).getByRole('button', { name: 'Make a link' }).click();
@@ -348,7 +349,7 @@ test('a link to a run opens the run and its profiles', async () => {
   await ada('POST', '/v1alpha/projects/vision/locations/local/machineLearningRuns?machineLearningRunId=shared', { displayName: 'shared run', artifacts: { gcsPath: path.join(vision, 'second') }, labels: { list_existing_sessions_only: 'true' } });
   const page = await openAs('grace', '/runs/vision/local/shared');
   await table(page, 'Profiles').filter({ has: page.getByRole('link') }).first().waitFor();
-  await page.getByRole('button', { name: 'Share' }).click();
+  await share(page);
   await dialog(page).getByRole('button', { name: 'Make a link' }).click();
   const link = await dialog(page).getByLabel('Share link').inputValue();
   await close(page);
