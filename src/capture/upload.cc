@@ -283,16 +283,22 @@ Status UploadTable::StageFile(const std::string& id, const Entry& entry, const s
                               UploadedSession* session) {
   xplane::SessionFile parsed;
   const std::string name = entry.request.name;
-  if (!xplane::ParseFileName(name.substr(name.rfind('/') + 1), &parsed)) {
+  const std::string base = name.substr(name.rfind('/') + 1);
+  std::string ending;
+  if (xplane::ParseFileName(base, &parsed)) {
+    ending = base.substr(parsed.host.size());
+  } else if (xplane::ParseJsonName(base, &parsed)) {
+    // What is uploaded by itself is meant to be one: PyTorch and others name them so.
+    ending = ".trace" + base.substr(parsed.host.size());
+  } else {
     return InvalidArgumentError("UPLOAD_NO_PROFILE",
                                 "The file is neither a profile by its name nor a zip or tar.")
         .Where(CleanText(name))
         .Hint(
-            "Expected NAME.xplane.pb (also .gz, .zst, .xz), NAME.trace.json.gz, or an archive of a "
-            "session.");
+            "Expected NAME.xplane.pb (also .gz, .zst, .xz), NAME.json(.gz), NAME.pftrace, or an "
+            "archive of a session.");
   }
-  const std::string base = name.substr(name.rfind('/') + 1);
-  const std::string file = folder + "/" + HostOf(parsed) + base.substr(parsed.host.size());
+  const std::string file = folder + "/" + HostOf(parsed) + ending;
   std::error_code error;
   fs::create_hard_link(FolderOf(id) + "/data", file, error);
   // Not every file system has them.

@@ -6,7 +6,8 @@
 //   STROBE_ASSIGN_OR_RETURN(state, uploads.Append(state.id, 0, part));    // at state.offset_bytes
 //   STROBE_ASSIGN_OR_RETURN(UploadedSession session, uploads.Finish(state.id, cancel));
 //
-// One file (.xplane.pb, .gz, .zst, .xz, .riegeli, .trace.json(.gz)) becomes a session of one host;
+// One file (.xplane.pb, .gz, .zst, .xz, .riegeli, .json(.gz), .pftrace, .perfetto-trace(.gz))
+// becomes a session of one host;
 // a zip or tar (also .gz, .zst, .xz) with profiles in one folder becomes that session (archive.h
 // has its bounds; HLO modules beside the profiles come along, everything else is left out).
 //

@@ -1,10 +1,13 @@
 #include "src/xplane/host_source.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "src/storage/scratch_file.h"
 #include "src/wire/compress.h"
 #include "src/wire/riegeli.h"
+#include "src/xplane/perfetto_import.h"
 #include "src/xplane/trace_json_import.h"
 #include "src/xplane/xspace_merge.h"
 
@@ -17,6 +20,7 @@ wire::Compression CompressionOf(FileFormat format) {
   switch (format) {
     case FileFormat::kXplaneGzip:
     case FileFormat::kTraceJsonGzip:
+    case FileFormat::kPerfettoGzip:
       return wire::Compression::kGzip;
     case FileFormat::kXplaneZstd:
       return wire::Compression::kZstd;
@@ -25,6 +29,7 @@ wire::Compression CompressionOf(FileFormat format) {
     case FileFormat::kXplane:
     case FileFormat::kRiegeli:
     case FileFormat::kTraceJson:
+    case FileFormat::kPerfetto:
       break;
   }
   return wire::Compression::kNone;
@@ -86,9 +91,14 @@ class Opener {
         return MergeRecords();
       case FileFormat::kTraceJsonGzip:
         STROBE_RETURN_IF_ERROR(Inflate());
-        return ImportJson();
+        return Import(&ImportTraceJson);
       case FileFormat::kTraceJson:
-        return ImportJson();
+        return Import(&ImportTraceJson);
+      case FileFormat::kPerfettoGzip:
+        STROBE_RETURN_IF_ERROR(Inflate());
+        return Import(&ImportPerfetto);
+      case FileFormat::kPerfetto:
+        return Import(&ImportPerfetto);
     }
     return OkStatus();
   }
@@ -138,8 +148,8 @@ class Opener {
     return OkStatus();
   }
 
-  Status ImportJson() {
-    STROBE_ASSIGN_OR_RETURN(TraceImport import, ImportTraceJson(host_.source->bytes(), cancel_));
+  Status Import(Result<TraceImport> (*read)(std::string_view, const CancelToken&)) {
+    STROBE_ASSIGN_OR_RETURN(TraceImport import, read(host_.source->bytes(), cancel_));
     STROBE_RETURN_IF_ERROR(host_.source->CheckUnchanged());
     for (Damage& damage : import.damage) host_.damage.push_back(std::move(damage));
     host_.source = storage::OwnBytes(std::move(import.xspace), file_.path);
@@ -173,7 +183,40 @@ FileFormat DetectFileFormat(std::string_view head) {
       head.find('"') != std::string_view::npos && head.find('\0') == std::string_view::npos) {
     return FileFormat::kTraceJson;
   }
-  return FileFormat::kXplane;
+  return LooksLikePerfetto(head) ? FileFormat::kPerfetto : FileFormat::kXplane;
+}
+
+namespace {
+
+// A Chrome trace says so long before this, whatever stands in front of its events.
+constexpr size_t kJsonHeadBytes = 64 * 1024;
+
+// The first bytes of what a gzip file holds; empty when it is none.
+std::string InflatedHead(std::string_view bytes) {
+  std::string head;
+  const wire::ByteSink take_first = [&head](std::string_view part) {
+    head += part.substr(0, kJsonHeadBytes - std::min(kJsonHeadBytes, head.size()));
+    return head.size() < kJsonHeadBytes ? OkStatus() : CancelledError("ENOUGH", "Enough was read.");
+  };
+  (void)wire::Inflate(wire::Compression::kGzip, bytes, wire::InflateLimits(), take_first,
+                      CancelToken())
+      .ok();
+  return head;
+}
+
+}  // namespace
+
+bool HoldsTraceJson(std::string_view bytes) {
+  std::string inflated;
+  std::string_view head = bytes.substr(0, kJsonHeadBytes);
+  if (wire::DetectCompression(bytes) == wire::Compression::kGzip) {
+    inflated = InflatedHead(bytes);
+    head = inflated;
+  }
+  if (DetectFileFormat(head) != FileFormat::kTraceJson) return false;
+  return head.find("\"traceEvents\"") != std::string_view::npos ||
+         (head.find("\"ph\"") != std::string_view::npos &&
+          head.find("\"ts\"") != std::string_view::npos);
 }
 
 Result<HostSource> OpenHostSource(const SessionFile& file, const std::string& scratch_directory,

@@ -5,9 +5,10 @@
 //   host.damage}));
 //
 // A plain file is mapped; an object of a bucket comes as it is looked at (lazy_object.h); gzip,
-// zstd and xz are inflated into a file without a name; Riegeli records and trace JSON become an
-// XSpace in memory. What was readable before damage is there, with the Damage that says so. Errors:
-// those of storage, wire/compress, wire/riegeli and trace_json_import, with the file's path.
+// zstd and xz are inflated into a file without a name; Riegeli records and trace JSON and Perfetto
+// traces become an XSpace in memory. What was readable before damage is there, with the Damage that
+// says so. Errors: those of storage, wire/compress, wire/riegeli, trace_json_import and
+// perfetto_import, with the file's path.
 #pragma once
 
 #include <memory>
@@ -34,5 +35,8 @@ Result<HostSource> OpenHostSource(const SessionFile& file, const std::string& sc
 
 // By the first bytes, for a file whose name says nothing: kXplane when they are none of the others.
 FileFormat DetectFileFormat(std::string_view head);
+
+// Whether a file of JSON, compressed by gzip or not, is a Chrome trace: by its first 64 KiB.
+bool HoldsTraceJson(std::string_view bytes);
 
 }  // namespace strobe::xplane

@@ -128,6 +128,7 @@ class Lister {
     const bool is_session = directory.is_session || (is_root && BelowProfile(root_));
     if (is_session || is_root) AddSession(directory.path, *entries, info, is_session);
     if (is_session) return;
+    if (is_root) AddLooseTraces(*entries);
     const bool holds_sessions = IsProfileDirectory(directory.path);
     if (directory.depth >= options_.max_depth) {
       cut_ = true;
@@ -170,6 +171,33 @@ class Lister {
     sessions_.push_back(std::move(session));
   }
 
+  // Traces that other programs left right in the root, each of them a session.
+  void AddLooseTraces(const std::vector<Entry>& entries) {
+    size_t looked_at = 0;
+    for (const Entry& entry : entries) {
+      SessionFile file;
+      struct stat info = {};
+      file.path = Join(root_, entry.name);
+      if (ParseFileName(entry.name, &file) || !ParseJsonName(entry.name, &file) ||
+          stat(file.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
+        continue;
+      }
+      if (++looked_at > kMaxLooseTraces) {
+        LogWarning("sessions.loose_traces", {{"root", root_}, {"limit", kMaxLooseTraces}});
+        return;
+      }
+      const auto source = storage::OpenMappedFile(file.path);
+      if (!source.ok() || !HoldsTraceJson((*source)->bytes())) continue;
+      file.size_bytes = static_cast<uint64_t>(info.st_size);
+      file.modified_unix_ns = ModifiedNs(info);
+      SessionEntry session = MakeEntry(file.path);
+      SessionFiles files;
+      files.Add(std::move(file));
+      std::move(files).MoveInto(&session);
+      sessions_.push_back(std::move(session));
+    }
+  }
+
   SessionEntry MakeEntry(const std::string& path) const {
     SessionEntry session;
     session.id = ToBase32(Hash64(path));
@@ -206,7 +234,7 @@ class Lister {
     STROBE_ASSIGN_OR_RETURN(const auto source, storage::OpenMappedFile(root_));
     file->format = DetectFileFormat(source->bytes().substr(0, kHeadBytes));
     const bool json_name = name.ends_with(".json.gz");
-    if (file->format == FileFormat::kXplaneGzip && json_name) {
+    if (file->format == FileFormat::kXplaneGzip && (json_name || HoldsTraceJson(source->bytes()))) {
       file->format = FileFormat::kTraceJsonGzip;
     }
     file->host = name.substr(0, name.find('.', 1));
@@ -254,6 +282,10 @@ std::string_view FileFormatName(FileFormat format) {
       return "trace.json.gz";
     case FileFormat::kTraceJson:
       return "trace.json";
+    case FileFormat::kPerfetto:
+      return "perfetto-trace";
+    case FileFormat::kPerfettoGzip:
+      return "perfetto-trace.gz";
   }
   return "unknown";
 }

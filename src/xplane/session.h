@@ -3,7 +3,9 @@
 // A session is any directory `**/plugins/profile/<session>` below a root (symlinks followed once,
 // loops cut), a single profile file given by itself, or a directory given by itself that holds
 // profile files. Host files: <host>.xplane.pb, the same with .gz, .zst or .xz,
-// <host>.xplane.riegeli, and <host>.trace.json.gz when the host has none of the former.
+// <host>.xplane.riegeli, and <host>.trace.json(.gz), .pftrace, .perfetto-trace(.gz) when the host
+// has none of the former. In a root itself every other NAME.json(.gz) that is a Chrome trace by its
+// first bytes is a session of its own, as long as there are not more than kMaxLooseTraces.
 //
 //   STROBE_ASSIGN_OR_RETURN(std::vector<SessionEntry> entries, ListSessions("/srv/logs", {}));
 //   STROBE_ASSIGN_OR_RETURN(HostFile opened, OpenHostFile(entries[0].files[0], temp_dir, cancel));
@@ -31,7 +33,9 @@ enum class FileFormat : uint8_t {
   kXplaneXz,
   kRiegeli,
   kTraceJsonGzip,
-  kTraceJson
+  kTraceJson,
+  kPerfetto,
+  kPerfettoGzip
 };
 // "xplane.pb", "xplane.pb.gz", ... as in the API.
 std::string_view FileFormatName(FileFormat format);
@@ -59,6 +63,9 @@ struct SessionEntry {
   int64_t modified_unix_ns = 0;    // newest file, or the directory's own when it has none
   uint64_t size_bytes = 0;
 };
+
+// Each is looked into at every walk.
+inline constexpr size_t kMaxLooseTraces = 200;
 
 struct ListOptions {
   uint32_t max_depth = 32;

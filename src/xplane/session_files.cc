@@ -12,19 +12,39 @@ struct Suffix {
 };
 // Longer ones first where one ends like another.
 constexpr Suffix kSuffixes[] = {
-    {".xplane.pb", FileFormat::kXplane},         {".xplane.pb.gz", FileFormat::kXplaneGzip},
-    {".xplane.pb.zst", FileFormat::kXplaneZstd}, {".xplane.pb.xz", FileFormat::kXplaneXz},
-    {".xplane.riegeli", FileFormat::kRiegeli},   {".trace.json.gz", FileFormat::kTraceJsonGzip},
+    {".xplane.pb", FileFormat::kXplane},
+    {".xplane.pb.gz", FileFormat::kXplaneGzip},
+    {".xplane.pb.zst", FileFormat::kXplaneZstd},
+    {".xplane.pb.xz", FileFormat::kXplaneXz},
+    {".xplane.riegeli", FileFormat::kRiegeli},
+    {".trace.json.gz", FileFormat::kTraceJsonGzip},
     {".trace.json", FileFormat::kTraceJson},
+    {".pftrace", FileFormat::kPerfetto},
+    {".pftrace.gz", FileFormat::kPerfettoGzip},
+    {".perfetto-trace", FileFormat::kPerfetto},
+    {".perfetto-trace.gz", FileFormat::kPerfettoGzip},
 };
 // What xprof's client writes beside a remote capture: the same events again under this name.
 constexpr std::string_view kConvertedTraceHost = "remote";
 
 bool IsTrace(FileFormat format) {
-  return format == FileFormat::kTraceJson || format == FileFormat::kTraceJsonGzip;
+  return format == FileFormat::kTraceJson || format == FileFormat::kTraceJsonGzip ||
+         format == FileFormat::kPerfetto || format == FileFormat::kPerfettoGzip;
 }
 
 }  // namespace
+
+bool ParseJsonName(std::string_view name, SessionFile* file) {
+  if (name.starts_with('.')) return false;
+  for (const Suffix& suffix :
+       {Suffix{".json", FileFormat::kTraceJson}, Suffix{".json.gz", FileFormat::kTraceJsonGzip}}) {
+    if (name.size() <= suffix.text.size() || !name.ends_with(suffix.text)) continue;
+    file->host = name.substr(0, name.size() - suffix.text.size());
+    file->format = suffix.format;
+    return true;
+  }
+  return false;
+}
 
 bool ParseFileName(std::string_view name, SessionFile* file) {
   if (name.starts_with('.')) return false;

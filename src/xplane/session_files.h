@@ -21,6 +21,10 @@ namespace strobe::xplane {
 // Splits a file name into host and format; false when it is no profile.
 bool ParseFileName(std::string_view name, SessionFile* file);
 
+// The same for NAME.json and NAME.json.gz, which may be a Chrome trace or anything else: who asks
+// must look into it or have been told.
+bool ParseJsonName(std::string_view name, SessionFile* file);
+
 class SessionFiles {
  public:
   void Add(SessionFile file);

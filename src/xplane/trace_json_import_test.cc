@@ -310,6 +310,41 @@ TEST(TraceJsonTest, CanBeCancelled) {
   EXPECT_EQ(import.status().name(), "CANCELLED");
 }
 
+// PyTorch's names and arguments become those that tools know.
+TEST(TraceJsonTest, TorchTracesSpeakTheWordsOfTools) {
+  const Imported imported = Import(R"([
+    {"ph":"M","pid":5,"name":"process_labels","args":{"labels":"CPU"}},
+    {"ph":"M","pid":1,"name":"process_labels","args":{"labels":"GPU 1"}},
+    {"ph":"M","pid":1,"tid":7,"name":"thread_name","args":{"name":"stream 7 "}},
+    {"ph":"X","cat":"user_annotation","pid":5,"tid":5,"ts":0,"dur":9,"name":"ProfilerStep#3"},
+    {"ph":"X","cat":"cuda_runtime","pid":5,"tid":5,"ts":1,"dur":1,"name":"launch","args":{"correlation":44}},
+    {"ph":"X","cat":"gpu_user_annotation","pid":1,"tid":7,"ts":2,"dur":5,"name":"forward"},
+    {"ph":"X","cat":"kernel","pid":1,"tid":7,"ts":3,"dur":2,"name":"gemm","args":{
+      "correlation":44,"registers per thread":16,"shared memory":1024,"grid":[4,1,1],
+      "block":[256,1,1],"est. achieved occupancy %":31}}])");
+  ASSERT_EQ(imported.file->planes().size(), 2u);
+  const Texts found = Describe(*imported.file);
+  const std::set<std::string> all(found.begin(), found.end());
+  EXPECT_TRUE(
+      all.contains("/host:CPU/5: ProfilerStep#3@0+9000000 cat='user_annotation' _r=1 step_num=3"));
+  EXPECT_TRUE(
+      all.contains("/host:CPU/5: launch@1000000+1000000 cat='cuda_runtime' correlation=44 "
+                   "correlation_id=44"));
+  EXPECT_TRUE(
+      all.contains("/device:GPU:1/Annotations of stream 7: forward@2000000+5000000 "
+                   "cat='gpu_user_annotation'"));
+  bool kernel = false;
+  for (const std::string& text : all) {
+    if (!text.starts_with("/device:GPU:1/Stream #7: gemm@3000000+2000000")) continue;
+    kernel = true;
+    EXPECT_NE(text.find("correlation_id=44 kernel_details='regs:16 static_shared:1024 "
+                        "dynamic_shared:0 grid:4,1,1 block:256,1,1 occ_pct:31'"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_TRUE(kernel) << ::testing::PrintToString(all);
+}
+
 // JAX's own trace.json.gz of a session against the xplane.pb of the same capture: the same steps at
 // the same times, exact to the picosecond.
 TEST(TraceJsonTest, RealJaxTraceAgreesWithItsXplane) {

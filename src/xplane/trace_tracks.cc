@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "src/base/hash.h"
 
@@ -18,6 +19,8 @@ constexpr std::string_view kCountersLine = "_counters_";
 // Keys of lines that are no thread of the trace; a tid never begins with a zero byte.
 constexpr std::string_view kCountersKey("\0counters", 9);
 constexpr std::string_view kAsyncKey("\0async ", 7);
+constexpr std::string_view kAnnotationKey("\0annotation ", 12);
+constexpr std::string_view kGpuAnnotation = "gpu_user_annotation";
 
 // XFlow: the direction in two bits, the id in 56.
 constexpr uint64_t kFlowIn = 1;
@@ -164,10 +167,16 @@ void TraceTracks::Add(const TraceEvent& event, uint64_t offset) {
   Process* const process = event_count_ < kMaxTraceEvents ? ProcessOf(event.pid) : nullptr;
   const bool counter = event.phase == 'C';
   const bool async = std::string_view("benSTpF").find(event.phase) != std::string_view::npos;
-  Thread* const thread =
-      process == nullptr || async
-          ? nullptr
-          : ThreadOf(process, counter ? kCountersKey : event.tid, counter ? "" : event.tid);
+  const bool annotation = event.category == kGpuAnnotation;
+  is_torch_ |= IsTorchCategory(event.category);
+  std::string key(counter ? kCountersKey : event.tid);
+  if (annotation) key.insert(0, kAnnotationKey);
+  Thread* const thread = process == nullptr || async
+                             ? nullptr
+                             : ThreadOf(process, key, counter || annotation ? "" : event.tid);
+  if (annotation && thread != nullptr) {
+    thread->name = "Annotations of stream " + std::string(event.tid);
+  }
   if (process == nullptr || (thread == nullptr && !async)) {
     ++beyond_limit_;
     return;
@@ -281,10 +290,12 @@ std::vector<std::vector<uint64_t>> TraceTracks::PlaceFlows(const Thread& thread,
   return placed;
 }
 
-void TraceTracks::WriteArgs(const ArgsRange& range, PlaneBuilder* plane, StatSink* sink) {
+void TraceTracks::WriteArgs(const ArgsRange& range, PlaneBuilder* plane, StatSink* sink,
+                            TorchKernel* kernel) {
   if (range.size == 0) return;
   const bool valid =
       args_parser_.ForEach(json_.substr(range.offset, range.size), [&](const Arg& arg) {
+        if (kernel != nullptr) kernel->Take(arg);
         const int64_t id = plane->StatId(arg.key);
         switch (arg.type) {
           case Arg::Type::kText:
@@ -302,6 +313,20 @@ void TraceTracks::WriteArgs(const ArgsRange& range, PlaneBuilder* plane, StatSin
         }
       });
   if (!valid) ++bad_args_;
+}
+
+void TraceTracks::WriteTorch(const Item& item, const TorchKernel& kernel, PlaneBuilder* plane,
+                             StatSink* sink) const {
+  const std::string& category = texts_[item.category];
+  if (const std::optional<int64_t> step = TorchStep(texts_[item.name])) {
+    sink->AddStat(plane->StatId("_r"), int64_t{1}).AddStat(plane->StatId("step_num"), *step);
+  }
+  if (!HasTorchCorrelation(category)) return;
+  if (kernel.correlation()) sink->AddStat(plane->StatId("correlation_id"), *kernel.correlation());
+  const std::string details = category == "kernel" ? kernel.Details() : "";
+  if (!details.empty()) {
+    sink->AddStat(plane->StatId("kernel_details"), std::string_view(details));
+  }
 }
 
 void TraceTracks::WriteThread(Thread* thread, int64_t line_id, int64_t timestamp_ns,
@@ -327,7 +352,9 @@ void TraceTracks::WriteThread(Thread* thread, int64_t line_id, int64_t timestamp
       sink.AddStat(plane->StatId("cat"), std::string_view(texts_[item.category]));
     }
     if (item.unfinished) sink.AddStat(plane->StatId("unfinished"), uint64_t{1});
-    WriteArgs(item.args, plane, &sink);
+    TorchKernel kernel;
+    WriteArgs(item.args, plane, &sink, is_torch_ ? &kernel : nullptr);
+    if (is_torch_) WriteTorch(item, kernel, plane, &sink);
     const auto end_args = thread->end_args.find(order[i]);
     if (end_args != thread->end_args.end()) WriteArgs(end_args->second, plane, &sink);
     if (flows.empty()) continue;
@@ -358,6 +385,17 @@ void TraceTracks::Warn(XSpaceBuilder* space) const {
   }
 }
 
+std::string TraceTracks::PlaneNameOf(const Process& process) {
+  const std::optional<std::string> known =
+      is_torch_ ? TorchPlaneName(process.labels) : std::nullopt;
+  // Of several hosts in one file only the first can have the name.
+  const bool is_host = known && process.labels == "CPU";
+  if (known && !(is_host && std::exchange(has_host_plane_, true))) return *known;
+  std::string name = process.name.empty() ? "process " + process.pid : process.name;
+  if (!process.labels.empty()) name += " (" + process.labels + ")";
+  return name;
+}
+
 Result<std::string> TraceTracks::ToXSpace(int64_t base_unix_ns, const CancelToken& cancel) {
   if (event_count_ == 0) first_ns_ = last_ns_ = 0;
   const bool wide = first_ns_ < -kMaxUnshiftedNs || last_ns_ > kMaxUnshiftedNs;
@@ -366,8 +404,8 @@ Result<std::string> TraceTracks::ToXSpace(int64_t base_unix_ns, const CancelToke
   XSpaceBuilder space;
   for (const size_t p : SortedOrder(processes_, kShownBefore)) {
     Process& process = processes_[p];
-    std::string name = process.name.empty() ? "process " + process.pid : process.name;
-    if (!process.labels.empty()) name += " (" + process.labels + ")";
+    const std::string name = PlaneNameOf(process);
+    const bool is_gpu = is_torch_ && name.starts_with("/device:GPU:");
     PlaneBuilder* plane = nullptr;
     int64_t pid = 0;
     if (!ParseInteger(process.pid, &pid)) pid = 0;
@@ -380,6 +418,7 @@ Result<std::string> TraceTracks::ToXSpace(int64_t base_unix_ns, const CancelToke
       if (plane == nullptr) plane = &space.AddPlane(name, pid);
       int64_t line_id = 0;
       if (!ParseInteger(thread.tid, &line_id)) line_id = next_own_id--;
+      if (is_gpu && !thread.tid.empty()) thread.name = TorchLineName(thread.name, thread.tid);
       WriteThread(&thread, line_id, timestamp_ns, plane);
       thread = Thread();  // gives the memory back as the bytes grow
     }

@@ -6,9 +6,11 @@
 //   std::string xspace = tracks.ToXSpace(base_unix_ns, cancel);
 //
 // One process becomes a plane named as the trace names it, one thread a line; asynchronous events
-// go to a line per category, counters to a line `_counters_`. Arguments become stats; they are read
-// from the text again when written, so that an event takes about 56 bytes here. Limits: kMax*
-// below; what they or the format make us leave out is counted and told in XSpace.warnings.
+// go to a line per category, counters to a line `_counters_`. PyTorch's traces get the names and
+// stats that tools know (torch_trace.h); annotations of its GPUs go to lines of their own, since
+// they are no work. Arguments become stats; they are read from the text again when written, so that
+// an event takes about 56 bytes here. Limits: kMax* below; what they or the format make us leave
+// out is counted and told in XSpace.warnings.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +24,7 @@
 
 #include "src/base/cancel.h"
 #include "src/base/status.h"
+#include "src/xplane/torch_trace.h"
 #include "src/xplane/trace_event.h"
 #include "src/xplane/xspace_builder.h"
 
@@ -101,7 +104,11 @@ class TraceTracks {
   static void MatchEnds(Thread* thread, uint64_t* unmatched);
   void Warn(XSpaceBuilder* space) const;
   void WriteThread(Thread* thread, int64_t line_id, int64_t timestamp_ns, PlaneBuilder* plane);
-  void WriteArgs(const ArgsRange& range, PlaneBuilder* plane, StatSink* sink);
+  void WriteArgs(const ArgsRange& range, PlaneBuilder* plane, StatSink* sink,
+                 TorchKernel* kernel = nullptr);
+  void WriteTorch(const Item& item, const TorchKernel& kernel, PlaneBuilder* plane,
+                  StatSink* sink) const;
+  std::string PlaneNameOf(const Process& process);
   int64_t StartPs(int64_t time_ns, uint16_t sub_ps) const;
   std::vector<std::vector<uint64_t>> PlaceFlows(const Thread& thread,
                                                 std::vector<Flow>* loose) const;
@@ -123,6 +130,8 @@ class TraceTracks {
   uint64_t beyond_limit_ = 0;
   uint64_t unmatched_ = 0;
   uint64_t bad_args_ = 0;
+  bool is_torch_ = false;
+  bool has_host_plane_ = false;
   std::map<char, uint64_t> other_phases_;
 };
 
