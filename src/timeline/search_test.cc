@@ -138,5 +138,75 @@ TEST(EventSearchTest, StopsWhenNobodyWaits) {
   EXPECT_EQ(status.code(), StatusCode::kCancelled);
 }
 
+// Rank and neighbours agree with counting the sorted hits, whatever the limit, from a time and from
+// an event; with and without asking each event.
+TEST(EventSearchTest, FindsWhereOneStandsAmongTheHits) {
+  SeededRandom random(33);
+  const std::vector<uint8_t> matches = {0, 1, 0, 1};
+  const std::vector<uint8_t> asking = {0, SearchLine::kAsk, 0, SearchLine::kAsk};
+  for (int round = 0; round < 60; ++round) {
+    std::vector<LineForTest> lines(3);
+    std::vector<FoundEvent> all;
+    std::vector<FoundEvent> hits;
+    for (uint32_t l = 0; l < lines.size(); ++l) {
+      uint32_t event = 0;
+      for (int row = 0; row < 2; ++row) {
+        std::vector<EventForTest> events;
+        int64_t time = 0;
+        for (int e = 0; e < 30; ++e) {
+          // Some begin together: those of no length.
+          const auto length = static_cast<int64_t>(random.Next() % 3);
+          events.push_back({time, length, static_cast<uint32_t>(random.Next() % 4)});
+          const FoundEvent found{time + 5, length, 0, 0, l, event++};
+          all.push_back(found);
+          if (matches[events.back().name] != 0) hits.push_back(found);
+          time += length + static_cast<int64_t>(random.Next() % 2);
+        }
+        lines[l].AddRow(events);
+      }
+    }
+    const auto earlier = [](const FoundEvent& a, const FoundEvent& b) {
+      return std::tie(a.start_ps, a.line, a.event) < std::tie(b.start_ps, b.line, b.event);
+    };
+    std::ranges::sort(hits, earlier);
+    EventSearchOptions options{.limit = 2, .window_start_ps = 0, .window_end_ps = 100};
+    const bool by_event = round % 2 == 0;
+    FoundEvent near = all[random.Next() % all.size()];
+    if (!by_event) near = {.start_ps = static_cast<int64_t>(random.Next() % 60)};
+    options.near = EventSearchOptions::Near{.at = near, .is_event = by_event};
+    for (const bool asks : {false, true}) {
+      EventSearch search(options);
+      for (uint32_t l = 0; l < lines.size(); ++l) {
+        SearchLine line{.line = l,
+                        .shift_ps = 5,
+                        .columns = &lines[l].columns(),
+                        .matches = asks ? asking : matches};
+        if (asks) line.decides = [](uint32_t) { return true; };
+        ASSERT_TRUE(search.AddLine(line, {}, CancelToken()).ok());
+      }
+      const EventSearchResult result = search.Finish();
+      EXPECT_EQ(result.total, hits.size());
+      std::optional<FoundEvent> previous;
+      std::optional<FoundEvent> next;
+      uint64_t rank = 0;
+      bool is_hit = false;
+      for (const FoundEvent& hit : hits) {
+        if (earlier(hit, near)) {
+          previous = hit;
+          ++rank;
+        } else if (by_event && hit == near) {
+          is_hit = true;
+        } else if (!next) {
+          next = hit;
+        }
+      }
+      EXPECT_EQ(result.rank, rank) << round << asks;
+      EXPECT_EQ(result.is_hit, is_hit) << round << asks;
+      EXPECT_EQ(result.previous, previous) << round << asks;
+      EXPECT_EQ(result.next, next) << round << asks;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace strobe::timeline
