@@ -18,6 +18,8 @@ constexpr uint32_t kTimestamp = 8, kSequence = 10, kEvent = 11, kInterned = 12, 
 constexpr uint32_t kArgument = 4, kType = 9, kNameId = 10, kTrack = 11, kDoubleCounter = 44,
                    kFlowIds = 47, kFlowEnds = 48;
 constexpr uint64_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
+// Of a node of a hash map beside its text.
+constexpr size_t kNodeBytes = 64;
 
 }  // namespace
 
@@ -25,12 +27,19 @@ uint64_t PerfettoWriter::Intern(Interner* interner, std::string_view text) {
   const auto [at, added] = interner->ids.try_emplace(std::string(text), 0);
   if (added) {
     at->second = ++last_id_;
+    interned_bytes_ += text.size() + kNodeBytes;
     std::string entry;
     AppendVarintField(1, at->second, &entry);
     AppendBytesField(2, text, &entry);
     AppendBytesField(interner->field, entry, &interned_);
   }
   return at->second;
+}
+
+void PerfettoWriter::ForgetTexts() {
+  for (Interner* interner : {&event_names_, &argument_names_, &texts_}) interner->ids.clear();
+  interned_bytes_ = 0;
+  first_ = true;
 }
 
 void PerfettoWriter::WritePacket(std::string_view fields) {
@@ -114,11 +123,16 @@ void PerfettoWriter::Slice(uint64_t track, int64_t start_ns, int64_t end_ns, std
   AppendVarintField(kNameId, Intern(&event_names_, name), &begin);
   AppendVarintField(kTrack, track, &begin);
   for (const uint64_t flow : flows.in) AppendFixed64Field(kFlowEnds, flow, &begin);
+  if (flows.leave_at_begin) {
+    for (const uint64_t flow : flows.out) AppendFixed64Field(kFlowIds, flow, &begin);
+  }
   WriteEvent(start_ns, begin);
   std::string end;
   AppendVarintField(kType, kEnd, &end);
   AppendVarintField(kTrack, track, &end);
-  for (const uint64_t flow : flows.out) AppendFixed64Field(kFlowIds, flow, &end);
+  if (!flows.leave_at_begin) {
+    for (const uint64_t flow : flows.out) AppendFixed64Field(kFlowIds, flow, &end);
+  }
   WriteEvent(end_ns, end);
 }
 

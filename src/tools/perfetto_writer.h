@@ -3,10 +3,11 @@
 //   PerfettoWriter trace;
 //   const uint64_t track = trace.AddTrack("3. XLA Ops", parent);
 //   trace.Slice(track, start_ns, end_ns, "fusion.3", arguments, flows);
-//   std::string bytes = trace.Take();
+//   std::string bytes = trace.Take();        // as often as wanted: the pieces make one trace
 //
 // One packet sequence; each name and text is written once, where it first appears. Cost: some 40 B
-// and the arguments an event. Field numbers: Perfetto's public TracePacket schema.
+// and the arguments an event. Memory: what was not taken yet, and the texts that were interned;
+// ForgetTexts lets go of them. Field numbers: Perfetto's public TracePacket schema.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,9 @@ struct PerfettoArgument {
 struct PerfettoFlows {
   std::vector<uint64_t> out;
   std::vector<uint64_t> in;
+  // Readers want the beginning of a flow to come before its end. Flows normally leave an event at
+  // its end; where the next one may begin earlier they leave at the beginning.
+  bool leave_at_begin = false;
 };
 
 class PerfettoWriter {
@@ -44,7 +48,13 @@ class PerfettoWriter {
                const std::vector<PerfettoArgument>& arguments, const PerfettoFlows& flows);
   void Count(uint64_t track, int64_t time_ns, double value);
 
-  std::string Take() { return std::move(trace_); }
+  // What was written since the last time.
+  std::string Take() { return std::exchange(trace_, {}); }
+  size_t pending_bytes() const { return trace_.size(); }
+  // Heap of the texts that were interned, nearly.
+  size_t interned_bytes() const { return interned_bytes_; }
+  // Begins to intern anew, and tells readers so: the packets that follow refer to none before.
+  void ForgetTexts();
 
  private:
   // Interned texts of one kind; new ones go into the packet being written.
@@ -62,6 +72,7 @@ class PerfettoWriter {
   std::string interned_;
   uint64_t last_track_ = 0;
   uint64_t last_id_ = 0;
+  size_t interned_bytes_ = 0;
   bool first_ = true;
   Interner event_names_{2, {}};
   Interner argument_names_{3, {}};

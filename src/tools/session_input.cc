@@ -141,9 +141,12 @@ Result<std::shared_ptr<const analysis::PreparedHost>> SessionInput::Prepared(
     const std::lock_guard lock(mutex_);
     if (for_trace_[host].value != nullptr) return for_trace_[host].value;
   }
-  return Once<analysis::PreparedHost>(&prepared_[host], cancel, [&] {
-    return analysis::PreparedHost::Prepare(parts_.owners[host], *parts_.hosts[host].file,
-                                           OptionsOf(host, /*op_lines=*/false), cancel);
+  using Answer = Result<std::shared_ptr<const analysis::PreparedHost>>;
+  return Once<analysis::PreparedHost>(&prepared_[host], cancel, [&]() -> Answer {
+    Answer prepared = analysis::PreparedHost::Prepare(parts_.owners[host], *parts_.hosts[host].file,
+                                                      OptionsOf(host, /*op_lines=*/false), cancel);
+    if (parts_.host_done) parts_.host_done(host);
+    return prepared;
   });
 }
 
@@ -161,6 +164,8 @@ Result<std::shared_ptr<const analysis::OpStats>> SessionInput::HostOpStats(
   STROBE_RETURN_IF_ERROR(CheckHost(host));
   using Answer = Result<std::shared_ptr<const analysis::OpStats>>;
   return Once<analysis::OpStats>(&stats_[host], cancel, [&]() -> Answer {
+    STROBE_ASSIGN_OR_RETURN(auto apart, OpStatsApart(host, cancel));
+    if (apart != nullptr) return apart;
     STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const analysis::PreparedHost> prepared,
                             Prepared(host, cancel));
     STROBE_ASSIGN_OR_RETURN(analysis::OpStats stats,
@@ -168,6 +173,21 @@ Result<std::shared_ptr<const analysis::OpStats>> SessionInput::HostOpStats(
     BoundPrepared(host);
     return std::make_shared<const analysis::OpStats>(std::move(stats));
   });
+}
+
+Result<std::shared_ptr<const analysis::OpStats>> SessionInput::OpStatsApart(
+    size_t host, const CancelToken& cancel) const {
+  if (!parts_.open_apart) return std::shared_ptr<const analysis::OpStats>();
+  STROBE_ASSIGN_OR_RETURN(const auto file, parts_.open_apart(host, cancel));
+  if (file == nullptr) return std::shared_ptr<const analysis::OpStats>();
+  analysis::PrepareOptions options;
+  options.parallel = parts_.parallel;
+  STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const analysis::PreparedHost> prepared,
+                          analysis::PreparedHost::Prepare(file, *file, options, cancel));
+  STROBE_ASSIGN_OR_RETURN(analysis::OpStats stats,
+                          analysis::MakeOpStats(*prepared, *parts_.modules, cancel));
+  if (parts_.host_done) parts_.host_done(host);
+  return std::make_shared<const analysis::OpStats>(std::move(stats));
 }
 
 Result<std::shared_ptr<const analysis::OpStats>> SessionInput::CombinedOpStats(

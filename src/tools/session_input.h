@@ -5,7 +5,9 @@
 //   Result<ToolResult> result = tool->run(question, input, cancel);
 //
 // A computation that is cancelled by its asker is begun anew by the next one who waits. Results of
-// combining are kept for the last kMaxCombinations choices of hosts. Memory: resident_bytes().
+// combining are kept for the last kMaxCombinations choices of hosts. Op stats of many hosts are
+// made host by host; where `open_apart` says so nothing else of a host stays. Memory:
+// resident_bytes().
 #pragma once
 
 #include <condition_variable>
@@ -33,6 +35,14 @@ class SessionInput : public ToolInput {
     uint64_t max_prepared_bytes = uint64_t{2} << 30;
     // For work on one host side by side.
     Parallel parallel;
+    // Opens a host's file once more, to be let go as soon as the host is summed up: for sessions
+    // that do not fit into memory. Answers null when the host is worked on as it is opened; may be
+    // empty.
+    std::function<Result<std::shared_ptr<const xplane::ProfileFile>>(size_t host,
+                                                                     const CancelToken& cancel)>
+        open_apart;
+    // Told of each host that was prepared or summed up; may be empty. Any thread.
+    std::function<void(size_t host)> host_done;
     // By host, what was read of op lines already; empty, or nullptr for a host: nothing.
     std::vector<std::shared_ptr<analysis::OpLineCache>> op_lines;
   };
@@ -73,6 +83,9 @@ class SessionInput : public ToolInput {
       Slot<T>* slot, const CancelToken& cancel,
       const std::function<Result<std::shared_ptr<const T>>()>& compute);
   Status CheckHost(size_t host) const;
+  // Null: the host is not to be worked on apart.
+  Result<std::shared_ptr<const analysis::OpStats>> OpStatsApart(size_t host,
+                                                                const CancelToken& cancel) const;
   analysis::PrepareOptions OptionsOf(size_t host, bool op_lines) const;
   void BoundPrepared(size_t host);
   uint64_t PreparedBytesLocked() const;
