@@ -100,6 +100,8 @@ class EngineImpl : public Engine {
     parts_->executor = executor_.get();
     parts_->loaders = std::max(1, options_.threads);
     parts_->max_prepared_bytes = options_.memory_budget_bytes / 4;
+    // Columns take about as much as the bytes they come from, and preparing as much again.
+    parts_->max_combined_bytes = options_.memory_budget_bytes / 4;
     parts_->xla_dump_directories = options_.xla_dump_directories;
     parts_->tool_max_seconds = options_.tool_max_seconds;
     parts_->make_room = [store = std::weak_ptr<SessionStore>(store_),

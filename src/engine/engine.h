@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/analysis/overview.h"
@@ -23,6 +24,8 @@
 #include "src/base/clock.h"
 #include "src/base/status.h"
 #include "src/engine/area.h"
+#include "src/engine/curves.h"
+#include "src/engine/export.h"
 #include "src/storage/place.h"
 #include "src/tools/tool.h"
 #include "src/xplane/completeness.h"
@@ -139,7 +142,11 @@ struct Neighbours {
 };
 
 struct SearchQuery {
-  std::string text;  // substring, or /regex/
+  std::string text;         // substring, or /regex/
+  bool expression = false;  // the text is one of timeline/search_expression.h
+  // Where this one stands among the hits: an event, or a time.
+  std::optional<analysis::EventRef> near = std::nullopt;
+  std::optional<int64_t> near_ps = std::nullopt;
   std::optional<int64_t> from_ps = std::nullopt;
   std::optional<int64_t> to_ps = std::nullopt;
   size_t limit = 1000;
@@ -152,12 +159,20 @@ struct SearchHit {
   int64_t duration_ps = 0;
 };
 
+struct SearchNear {
+  uint64_t rank = 0;  // hits before it
+  bool is_hit = false;
+  std::optional<SearchHit> previous;
+  std::optional<SearchHit> next;
+};
+
 struct SearchResult {
   uint64_t total = 0;
   uint64_t names = 0;
   bool truncated = false;
-  std::vector<SearchHit> hits;    // time order
-  std::vector<uint64_t> density;  // 256 parts of the window
+  std::vector<SearchHit> hits;     // time order
+  std::vector<uint64_t> density;   // 256 parts of the window
+  std::optional<SearchNear> near;  // when it was asked for
 };
 
 // The events that a row of a tool's table is about.
@@ -174,6 +189,16 @@ struct SubjectEvents {
   std::vector<SearchHit> events;
   std::string reason;  // why there are none
 };
+
+// How far the computation of a tool's answer has come. Hosts are worked on side by side.
+struct ToolProgress {
+  enum class Stage : uint8_t { kDecoding, kHosts, kCombining };
+  Stage stage = Stage::kDecoding;
+  size_t hosts_total = 0;
+  size_t hosts_done = 0;
+  std::vector<std::pair<std::string, Status>> failed;  // hosts that cannot be read, and why
+};
+std::string_view ToolStageName(ToolProgress::Stage stage);  // "decoding" ...
 
 // A session being looked at. Thread-safe; holds its files open as they were when it was opened.
 class OpenedSession {
@@ -211,6 +236,18 @@ class OpenedSession {
   // What caused what: of one event, or in a span.
   virtual Result<AreaFlows> Flows(const FlowsQuery& query, const CancelToken& cancel) = 0;
 
+  // What can be drawn as curves, and one of them. COUNTER_UNKNOWN.
+  virtual Result<CounterList> Counters(const CancelToken& cancel) = 0;
+  virtual Result<CounterCurve> Counter(const CounterQuery& query, const CancelToken& cancel) = 0;
+  // Steps and modules that touch a span.
+  virtual Result<SessionMarks> Marks(const MarksQuery& query, const CancelToken& cancel) = 0;
+
+  // LINE_UNKNOWN and the like, at once; Export says the same.
+  virtual Status CheckExport(const ExportQuery& query) const = 0;
+  // CANCELLED when the sink wants no more.
+  virtual Result<ExportSummary> Export(const ExportQuery& query, const ExportSink& sink,
+                                       const CancelToken& cancel) = 0;
+
   // The session as tools see it. Indices of its hosts are those of hosts().
   virtual std::shared_ptr<tools::ToolInput> Input() = 0;
   // What a tool answers: computed once for however many ask, and kept by content of the hosts,
@@ -219,6 +256,8 @@ class OpenedSession {
   virtual Result<std::shared_ptr<const tools::ToolResult>> RunTool(
       const tools::ToolDescriptor& tool, const tools::ToolQuestion& question,
       const CancelToken& cancel) = 0;
+  // Of the tool's computation that runs now; nullopt: none does.
+  virtual std::optional<ToolProgress> ProgressOfTool(const std::string& tool_id) const = 0;
   // By name and stats of events: exact for ops and kernels; a step means its events on the lines of
   // steps. Derived lines are left out, since they repeat what others measured.
   virtual Result<SubjectEvents> EventsOfSubject(const tools::RowSubject& subject,

@@ -43,6 +43,7 @@ std::shared_ptr<SessionState> SessionState::Open(const IndexedSession& session,
                                                  const std::string& scratch_directory,
                                                  std::shared_ptr<EngineParts> parts) {
   auto state = std::make_shared<SessionState>(session, parts);
+  state->scratch_directory_ = scratch_directory;
   ParallelFor(
       parts->executor, Executor::Priority::kInteractive, session.files.size(),
       [&](size_t h) { state->OpenHost(&state->hosts_[h], session.files[h], scratch_directory); });

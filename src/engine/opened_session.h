@@ -4,7 +4,8 @@
 // Split over several files: opened_session.cc (opening, loading, lines), session_answers.cc
 // (completeness, overview, tiles, search), session_events.cc (single events), session_tools.cc
 // (tools), session_rows.cc (events of a row), session_area.cc (totals, gaps, flows),
-// session_kept.cc (what is kept for the next time).
+// session_search.cc, session_curves.cc (counters, marks), session_export.cc, session_kept.cc (what
+// is kept for the next time).
 #pragma once
 
 #include <atomic>
@@ -13,11 +14,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "src/analysis/op_line_facts.h"
 #include "src/analysis/session_window.h"
+#include "src/analysis/steps.h"
 #include "src/base/executor.h"
 #include "src/engine/engine.h"
 #include "src/engine/first_look.h"
@@ -28,6 +31,8 @@
 #include "src/engine/tool_cache.h"
 #include "src/timeline/arrows.h"
 #include "src/timeline/range_totals.h"
+#include "src/timeline/search.h"
+#include "src/timeline/search_expression.h"
 #include "src/timeline/tile.h"
 #include "src/tools/session_input.h"
 #include "src/xplane/column_cache.h"
@@ -53,6 +58,9 @@ struct EngineParts {
   std::atomic<uint64_t> tool_results_computed{0};
   // Prepared hosts of one session beyond this are let go once they are summed up.
   uint64_t max_prepared_bytes = uint64_t{2} << 30;
+  // Sessions of several hosts whose undecoded bytes are more than this are combined host by host,
+  // each opened apart and let go.
+  uint64_t max_combined_bytes = uint64_t{4} << 30;
   std::vector<std::string> xla_dump_directories;
   SingleFlight<std::string> tile_flight;
   std::atomic<uint64_t> tiles_encoded{0};
@@ -133,10 +141,17 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   Result<AreaTotals> Totals(const TotalsQuery& query, const CancelToken& cancel) override;
   Result<AreaGaps> Gaps(const GapsQuery& query, const CancelToken& cancel) override;
   Result<AreaFlows> Flows(const FlowsQuery& query, const CancelToken& cancel) override;
+  Result<CounterList> Counters(const CancelToken& cancel) override;
+  Result<CounterCurve> Counter(const CounterQuery& query, const CancelToken& cancel) override;
+  Result<SessionMarks> Marks(const MarksQuery& query, const CancelToken& cancel) override;
+  Status CheckExport(const ExportQuery& query) const override;
+  Result<ExportSummary> Export(const ExportQuery& query, const ExportSink& sink,
+                               const CancelToken& cancel) override;
   std::shared_ptr<tools::ToolInput> Input() override { return ToolInputs(); }
   Result<std::shared_ptr<const tools::ToolResult>> RunTool(const tools::ToolDescriptor& tool,
                                                            const tools::ToolQuestion& question,
                                                            const CancelToken& cancel) override;
+  std::optional<ToolProgress> ProgressOfTool(const std::string& tool_id) const override;
   Result<SubjectEvents> EventsOfSubject(const tools::RowSubject& subject, const SubjectQuery& query,
                                         const CancelToken& cancel) override;
   // Nothing was opened, and only because there is nothing in the files.
@@ -175,6 +190,10 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
     uint32_t line = 0;
   };
 
+  // Whether the lines of all these hosts would not fit.
+  bool IsTooLarge(const std::vector<size_t>& hosts) const;
+  Result<std::shared_ptr<const xplane::ProfileFile>> OpenApart(size_t host,
+                                                               const CancelToken& cancel) const;
   void OpenHost(HostState* host, const IndexedFile& file, const std::string& scratch_directory);
   void Arrange();
   void FindKept(HostState* host);
@@ -190,6 +209,27 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   void FinishLoading(bool whole);
   void KeepAndJudge();
   uint64_t BytesOf(const LineSlot& slot) const;
+
+  friend class SessionExporter;  // session_export.cc
+
+  // Read once and kept.
+  struct KeptCounters {
+    struct One {
+      CounterInfo info;
+      timeline::CounterSeries series;
+    };
+    bool truncated = false;
+    std::vector<One> counters;
+    uint64_t resident_bytes() const;
+  };
+  Result<std::shared_ptr<const KeptCounters>> ReadCounters(const CancelToken& cancel);
+  Result<std::shared_ptr<const analysis::StepsFound>> StepsOfAll(const CancelToken& cancel);
+  SearchHit DescribeHit(const timeline::FoundEvent& hit) const;
+  Status SearchNames(const timeline::NamePattern& pattern, timeline::EventSearch* search,
+                     std::set<std::string_view>* names, const CancelToken& cancel);
+  Status SearchExpressions(const timeline::SearchExpression& expression,
+                           timeline::EventSearch* search, std::set<std::string_view>* names,
+                           const CancelToken& cancel);
 
   Status CheckHost(uint32_t host) const;
   Status CheckLine(uint32_t host, uint32_t plane, uint32_t line) const;
@@ -243,6 +283,7 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
 
   const std::shared_ptr<EngineParts> parts_;
   xplane::SessionEntry entry_;
+  std::string scratch_directory_;
   const std::string version_;
   std::optional<int64_t> origin_unix_ns_;
   std::vector<HostState> hosts_;  // fixed once opened
@@ -262,11 +303,27 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   bool loading_done_ = false;  // guarded by load_mutex_
   bool loaded_whole_ = false;  // likewise; false when it was stopped or memory ran out
 
+  SingleFlight<KeptCounters> counters_flight_;
+  SingleFlight<analysis::StepsFound> steps_flight_;
   SingleFlight<xplane::Completeness> completeness_flight_;
   SingleFlight<analysis::Overview> overview_flight_;
   mutable std::mutex answers_mutex_;
   std::shared_ptr<const xplane::Completeness> completeness_;
   std::shared_ptr<const analysis::Overview> overview_;
+  std::shared_ptr<const KeptCounters> counters_;
+  std::shared_ptr<const analysis::StepsFound> steps_;
+
+  // What is being computed for a tool.
+  struct RunningTool {
+    std::string tool;
+    std::atomic<ToolProgress::Stage> stage{ToolProgress::Stage::kDecoding};
+    std::vector<size_t> hosts;
+    std::unique_ptr<std::atomic<bool>[]> done;  // by place in `hosts`
+  };
+  class RunningMark;  // session_tools.cc
+  void MarkHostDone(size_t host) const;
+  mutable std::mutex running_mutex_;
+  std::vector<std::shared_ptr<RunningTool>> running_;  // guarded by running_mutex_; oldest first
 
   std::once_flag inputs_once_;
   mutable std::mutex inputs_mutex_;  // guards the two that follow

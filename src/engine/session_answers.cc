@@ -1,13 +1,11 @@
-// Completeness, overview, tiles and search of an opened session.
+// Completeness, overview and tiles of an opened session.
 #include <algorithm>
-#include <set>
 
 #include "src/analysis/op_totals.h"
 #include "src/base/hash.h"
 #include "src/engine/opened_session.h"
 #include "src/engine/parallel.h"
 #include "src/timeline/pyramid_codec.h"
-#include "src/timeline/search.h"
 
 namespace strobe::engine {
 namespace {
@@ -232,57 +230,6 @@ std::span<const timeline::RowPyramid> SessionState::Pyramids(const HostState& ho
     pyramids.ready = true;
   });
   return pyramids.rows;
-}
-
-Result<SearchResult> SessionState::Search(const SearchQuery& query, const CancelToken& cancel) {
-  STROBE_ASSIGN_OR_RETURN(const timeline::NamePattern pattern,
-                          timeline::NamePattern::Parse(query.text));
-  STROBE_RETURN_IF_ERROR(DecodeAll(cancel));
-  const analysis::TimeWindow window = Window();
-  timeline::EventSearch search({.limit = query.limit,
-                                .window_start_ps = window.start_ps,
-                                .window_end_ps = window.end_ps,
-                                .from_ps = query.from_ps,
-                                .to_ps = query.to_ps});
-  std::set<std::string_view> names;
-  for (uint32_t h = 0; h < hosts_.size(); ++h) {
-    const HostState& host = hosts_[h];
-    for (const uint32_t p : host.planes) {
-      const xplane::Plane& plane = host.profile->planes()[p];
-      const std::vector<uint8_t> matches = pattern.Match(plane.event_metadata);
-      if (std::find(matches.begin(), matches.end(), 1) == matches.end()) continue;
-      std::vector<uint8_t> used(matches.size());
-      for (const uint32_t l : host.views[p]->order) {
-        STROBE_RETURN_IF_ERROR(search.AddLine({.host = h,
-                                               .plane = p,
-                                               .line = l,
-                                               .shift_ps = host.shift_ps,
-                                               .columns = &host.profile->Line(p, l),
-                                               .matches = matches},
-                                              used, cancel));
-      }
-      for (size_t n = 0; n < used.size(); ++n) {
-        if (used[n] != 0) names.insert(plane.event_metadata[n].label());
-      }
-    }
-  }
-  timeline::EventSearchResult found = search.Finish();
-  SearchResult result;
-  result.total = found.total;
-  result.names = names.size();
-  result.truncated = found.total > found.hits.size();
-  result.density = std::move(found.density);
-  for (const timeline::FoundEvent& hit : found.hits) {
-    const xplane::ProfileFile& profile = *hosts_[hit.host].profile;
-    const uint32_t name = profile.Line(hit.plane, hit.line).name[hit.event];
-    result.hits.push_back(
-        {.event = {hit.host, hit.plane, hit.line, hit.event},
-         .name = std::string(profile.planes()[hit.plane].event_metadata[name].label()),
-         .start_ps = hit.start_ps,
-         .duration_ps = hit.duration_ps});
-  }
-  STROBE_RETURN_IF_ERROR(CheckColumns());
-  return result;
 }
 
 }  // namespace strobe::engine

@@ -65,6 +65,15 @@ std::shared_ptr<tools::SessionInput> SessionState::ToolInputs() {
     tools::SessionInput::Parts parts;
     parts.name = entry_.xprof_run();
     parts.max_prepared_bytes = parts_->max_prepared_bytes;
+    parts.open_apart = [weak = weak_from_this()](size_t host, const CancelToken& cancel)
+        -> Result<std::shared_ptr<const xplane::ProfileFile>> {
+      const std::shared_ptr<SessionState> session = weak.lock();
+      if (session == nullptr) return std::shared_ptr<const xplane::ProfileFile>();
+      return session->OpenApart(host, cancel);
+    };
+    parts.host_done = [weak = weak_from_this()](size_t host) {
+      if (const std::shared_ptr<SessionState> session = weak.lock()) session->MarkHostDone(host);
+    };
     parts.parallel = [shared = parts_](size_t count, const std::function<void(size_t)>& work) {
       ParallelFor(shared->executor, Executor::Priority::kInteractive, count, work);
     };
@@ -165,6 +174,38 @@ Result<std::string> SessionState::ResultKey(const tools::ToolDescriptor& tool,
   return key;
 }
 
+bool SessionState::IsTooLarge(const std::vector<size_t>& hosts) const {
+  if (hosts.size() < 2) return false;
+  {
+    const std::lock_guard lock(load_mutex_);
+    if (loaded_whole_) return false;
+  }
+  uint64_t bytes = 0;
+  for (const size_t h : hosts) {
+    const HostState& host = hosts_[h];
+    // Kept columns are mapped: the system can take their pages back.
+    if (host.profile != nullptr && !host.from_columns)
+      bytes += host.profile->source().bytes().size();
+  }
+  return bytes > parts_->max_combined_bytes;
+}
+
+Result<std::shared_ptr<const xplane::ProfileFile>> SessionState::OpenApart(
+    size_t h, const CancelToken& cancel) const {
+  std::vector<size_t> all(hosts_.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const HostState& host = hosts_[h];
+  if (host.from_columns || !IsTooLarge(all)) return std::shared_ptr<const xplane::ProfileFile>();
+  STROBE_ASSIGN_OR_RETURN(xplane::CachedProfile opened,
+                          parts_->columns.OpenHostFile(host.file, scratch_directory_, cancel));
+  if (opened.identity == host.identity) {
+    return std::shared_ptr<const xplane::ProfileFile>(std::move(opened.profile));
+  }
+  return UnavailableError("SESSION_FILE_WRITING", "The file is still being written.")
+      .Where(host.file.path)
+      .Hint("Ask again: the session is opened anew.");
+}
+
 Status SessionState::DecodeHosts(const std::vector<size_t>& hosts, const CancelToken& cancel) {
   {
     const std::lock_guard lock(load_mutex_);
@@ -187,12 +228,76 @@ Status SessionState::DecodeHosts(const std::vector<size_t>& hosts, const CancelT
   return OkStatus();
 }
 
+std::string_view ToolStageName(ToolProgress::Stage stage) {
+  switch (stage) {
+    case ToolProgress::Stage::kDecoding:
+      return "decoding";
+    case ToolProgress::Stage::kHosts:
+      return "hosts";
+    case ToolProgress::Stage::kCombining:
+      return "combining";
+  }
+  return "combining";
+}
+
+// Stands in the list of what runs as long as it lives.
+class SessionState::RunningMark {
+ public:
+  RunningMark(SessionState& session, const std::string& tool, const std::vector<size_t>& hosts)
+      : session_(session), running_(std::make_shared<RunningTool>()) {
+    running_->tool = tool;
+    running_->hosts = hosts;
+    running_->done = std::make_unique<std::atomic<bool>[]>(hosts.size());
+    const std::lock_guard lock(session_.running_mutex_);
+    session_.running_.push_back(running_);
+  }
+  ~RunningMark() {
+    const std::lock_guard lock(session_.running_mutex_);
+    std::erase(session_.running_, running_);
+  }
+  RunningMark(const RunningMark&) = delete;
+  RunningMark& operator=(const RunningMark&) = delete;
+  void Enter(ToolProgress::Stage stage) { running_->stage = stage; }
+
+ private:
+  SessionState& session_;
+  const std::shared_ptr<RunningTool> running_;
+};
+
+void SessionState::MarkHostDone(size_t host) const {
+  const std::lock_guard lock(running_mutex_);
+  for (const std::shared_ptr<RunningTool>& running : running_) {
+    const auto at = std::ranges::find(running->hosts, host);
+    if (at == running->hosts.end()) continue;
+    running->done[static_cast<size_t>(at - running->hosts.begin())] = true;
+  }
+}
+
+std::optional<ToolProgress> SessionState::ProgressOfTool(const std::string& tool_id) const {
+  const std::lock_guard lock(running_mutex_);
+  const auto found = std::ranges::find_if(
+      running_, [&](const std::shared_ptr<RunningTool>& one) { return one->tool == tool_id; });
+  if (found == running_.end()) return std::nullopt;
+  const RunningTool& running = **found;
+  ToolProgress progress;
+  progress.stage = running.stage;
+  progress.hosts_total = running.hosts.size();
+  for (size_t i = 0; i < running.hosts.size(); ++i) {
+    const HostState& host = hosts_[running.hosts[i]];
+    if (host.profile == nullptr) progress.failed.emplace_back(host.file.host, *host.error);
+    if (running.done[i] || host.profile == nullptr) ++progress.hosts_done;
+  }
+  return progress;
+}
+
 SingleFlight<tools::ToolResult>::Answer SessionState::ComputeTool(
     const tools::ToolDescriptor& tool, const tools::ToolQuestion& question, const std::string& key,
     const CancelToken& cancel) {
   const std::shared_ptr<tools::SessionInput> inputs = ToolInputs();
-  if (tool.cost == tools::CostClass::kEvents) {
+  RunningMark mark(*this, tool.id, question.hosts);
+  if (tool.cost == tools::CostClass::kEvents && !IsTooLarge(question.hosts)) {
     STROBE_RETURN_IF_ERROR(DecodeHosts(question.hosts, cancel));
+    mark.Enter(ToolProgress::Stage::kHosts);
     // Hosts are independent of each other; what the tool does with them comes after.
     if (question.hosts.size() > 1 && tool.scope != tools::HostScope::kOneHost) {
       ParallelFor(parts_->executor, Executor::Priority::kInteractive, question.hosts.size(),
@@ -205,6 +310,7 @@ SingleFlight<tools::ToolResult>::Answer SessionState::ComputeTool(
                   });
     }
   }
+  mark.Enter(ToolProgress::Stage::kCombining);
   Result<tools::ToolResult> made = tool.run(question, *inputs, cancel);
   if (!made.ok()) return made.status();
   STROBE_RETURN_IF_ERROR(CheckColumns());
