@@ -54,7 +54,7 @@ struct AppContext {
   AccessControl* access = nullptr;
   SignIn* sign_in = nullptr;
   OidcProvider* oidc = nullptr;  // null: none
-  std::string provider_name;  // of the OIDC provider; empty: none
+  std::string provider_name;     // of the OIDC provider; empty: none
   std::shared_ptr<const ProjectMap> projects = std::make_shared<ProjectMap>();
   const Clock* clock = nullptr;
   StaticFiles* console = nullptr;
@@ -75,6 +75,7 @@ std::vector<Route> MakeRoutes(std::shared_ptr<AppContext> context);
 void AddHealthRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddSessionRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddAreaRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddCurveRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddTimelineRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddCaptureRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddUploadRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);

@@ -137,7 +137,7 @@ TEST_F(AppTest, RefusesMalformedParametersByName) {
   EXPECT_EQ(ErrorName("GET", "/api/v1/sessions?page_size=0"), "PARAMETER_MALFORMED");
   EXPECT_EQ(ErrorName("GET", "/api/v1/sessions?page_size=x"), "PARAMETER_MALFORMED");
   EXPECT_EQ(ErrorName("GET", "/api/v1/sessions?page_token=x"), "PAGE_TOKEN_MALFORMED");
-  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/search"), "PARAMETER_MISSING");
+  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/search"), "SEARCH_EMPTY");
   EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/search?q="), "SEARCH_EMPTY");
   EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/events/0.1.2"), "EVENT_ID_MALFORMED");
   EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/events/0.1.2.x"), "EVENT_ID_MALFORMED");
@@ -396,9 +396,8 @@ TEST_F(AppTest, NamesPathsOutsideOfTheRoots) {
   const storage::TestDirectory outside;
   outside.Write("plugins/profile/secret/h.xplane.pb", "");
   std::filesystem::create_symlink(outside.path() + "/plugins/profile/secret", root + "/link");
-  for (const std::string& path :
-       {outside.path() + "/plugins/profile/secret", root + "/link", std::string("/_nonexistent"),
-        root + "/../elsewhere"}) {
+  for (const std::string& path : {outside.path() + "/plugins/profile/secret", root + "/link",
+                                  std::string("/_nonexistent"), root + "/../elsewhere"}) {
     for (const char* name : {"session_path", "run_path"}) {
       for (const char* route : {"/data", "/data_csv"}) {
         const std::string address =

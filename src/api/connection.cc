@@ -512,7 +512,8 @@ class ConnectionImpl final : public Connection,
   void PumpStream() {
     if (state_ != State::kStreaming || pumping_ || pipe_ == nullptr) return;
     bool finished = false;
-    std::string bytes = pipe_->Take(&finished);
+    bool failed = false;
+    std::string bytes = pipe_->Take(&finished, &failed);
     if (bytes.empty() && !finished) return;
     pumping_ = true;
     stream_chunk_.clear();
@@ -521,17 +522,19 @@ class ConnectionImpl final : public Connection,
     } else if (!bytes.empty()) {
       stream_chunk_ = fmt::format("{:x}\r\n", bytes.size()) + bytes + "\r\n";
     }
-    if (finished && wire_.chunked) stream_chunk_ += "0\r\n\r\n";
+    // Without the last chunk the other side knows that something is missing.
+    if (finished && !failed && wire_.chunked) stream_chunk_ += "0\r\n\r\n";
     ArmTimer(options().write_timeout_ms);
-    asio::async_write(stream_, asio::buffer(stream_chunk_),
-                      [self = this->shared_from_this(), finished](ErrorCode error, size_t size) {
-                        self->pumping_ = false;
-                        if (self->state_ == State::kClosed) return;
-                        self->sent_bytes_ += size;
-                        self->DisarmTimer();
-                        if (error || finished) return self->EndStream(error.failed());
-                        self->PumpStream();
-                      });
+    asio::async_write(
+        stream_, asio::buffer(stream_chunk_),
+        [self = this->shared_from_this(), finished, failed](ErrorCode error, size_t size) {
+          self->pumping_ = false;
+          if (self->state_ == State::kClosed) return;
+          self->sent_bytes_ += size;
+          self->DisarmTimer();
+          if (error || finished) return self->EndStream(error.failed() || failed);
+          self->PumpStream();
+        });
   }
 
   void EndStream(bool failed) {

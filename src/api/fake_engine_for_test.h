@@ -189,6 +189,9 @@ class FakeSession final : public engine::OpenedSession {
     result.names = 1;
     result.hits = {{{0, 1, 2, 55}, "fusion.3", 3, 4}};
     result.density = {0, 1};
+    if (query.near || query.near_ps) {
+      result.near = engine::SearchNear{.rank = 17, .is_hit = true, .previous = result.hits[0]};
+    }
     return result;
   }
 
@@ -235,6 +238,67 @@ class FakeSession final : public engine::OpenedSession {
     return flows;
   }
 
+  Result<engine::CounterList> Counters(const CancelToken&) override {
+    engine::CounterList list;
+    list.counters = {{.id = "0.1.3.0",
+                      .name = "used",
+                      .group = "memory",
+                      .plane = 1,
+                      .line = 3,
+                      .unit = "bytes",
+                      .samples = 2,
+                      .end_ps = 9,
+                      .min = 1.5,
+                      .max = 3},
+                     {.id = "0.1.m.0",
+                      .kind = timeline::SeriesKind::kMemory,
+                      .name = "in use",
+                      .plane = 1,
+                      .samples = 1}};
+    return list;
+  }
+  Result<engine::CounterCurve> Counter(const engine::CounterQuery& query,
+                                       const CancelToken&) override {
+    last_counter = query;
+    if (query.id != "0.1.3.0") return NotFoundError("COUNTER_UNKNOWN", "No counter.");
+    timeline::CounterSeries series;
+    series.time_ps = {-5, 1, 2};
+    series.value = {7, 1.5, 3};
+    return engine::CounterCurve{query.id,
+                                timeline::SummarizeSeries(series, query.from_ps.value_or(0),
+                                                          query.to_ps.value_or(10), query.buckets)};
+  }
+  Result<engine::SessionMarks> Marks(const engine::MarksQuery& query, const CancelToken&) override {
+    last_marks = query;
+    engine::SessionMarks marks;
+    marks.steps_source = "Steps";
+    marks.steps_line = engine::LineRef{0, 1, 0};
+    marks.steps = {.total = 10, .items = {{"1", 0, 5, {0, 1, 0, 0}}}};
+    marks.modules = {{.line = {0, 1, 1}, .list = {.total = 1, .items = {{"jit_f(1)", 0, 4, {}}}}}};
+    return marks;
+  }
+  Status CheckExport(const engine::ExportQuery& query) const override {
+    for (const engine::LineRef& line : query.lines) {
+      if (line.plane != 1) return NotFoundError("LINE_UNKNOWN", "No line.");
+    }
+    return OkStatus();
+  }
+  // "piece 0 ", "piece 1 " and so on; without stats it fails behind the first.
+  Result<engine::ExportSummary> Export(const engine::ExportQuery& query,
+                                       const engine::ExportSink& sink,
+                                       const CancelToken& cancel) override {
+    engine::ExportSummary done;
+    for (uint64_t i = 0; i < export_pieces; ++i) {
+      if (cancel.cancelled() || !sink("piece " + std::to_string(i) + " ")) {
+        export_stopped = true;
+        return CancelledError("CANCELLED", "Nobody takes it.");
+      }
+      if (!query.stats) return DataLossError("COLUMNS_LOST", "Lost.");
+      ++done.events;
+    }
+    return done;
+  }
+
   std::shared_ptr<tools::ToolInput> Input() override { return input; }
   Result<std::shared_ptr<const tools::ToolResult>> RunTool(const tools::ToolDescriptor& tool,
                                                            const tools::ToolQuestion& question,
@@ -245,6 +309,16 @@ class FakeSession final : public engine::OpenedSession {
     Result<tools::ToolResult> made = tool.run(question, *input, cancel);
     if (!made.ok()) return made.status();
     return std::make_shared<const tools::ToolResult>(std::move(*made));
+  }
+
+  std::optional<engine::ToolProgress> ProgressOfTool(const std::string& tool_id) const override {
+    if (tool_id != "op_profile") return std::nullopt;
+    engine::ToolProgress progress;
+    progress.stage = engine::ToolProgress::Stage::kHosts;
+    progress.hosts_total = 256;
+    progress.hosts_done = 3;
+    progress.failed = {{"host1", DataLossError("XPLANE_NOT_A_PROFILE", "This is text.")}};
+    return progress;
   }
 
   Result<engine::SubjectEvents> EventsOfSubject(const tools::RowSubject& subject,
@@ -271,6 +345,10 @@ class FakeSession final : public engine::OpenedSession {
   engine::SearchQuery last_query;
   engine::TotalsQuery last_totals;
   engine::FlowsQuery last_flows;
+  engine::CounterQuery last_counter;
+  engine::MarksQuery last_marks;
+  std::atomic<uint64_t> export_pieces{3};
+  std::atomic<bool> export_stopped{false};
 
  private:
   const xplane::SessionEntry entry_;

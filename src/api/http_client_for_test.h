@@ -137,6 +137,7 @@ class TestClient {
     return closed_;
   }
   int socket() const { return socket_; }
+  const std::string& unread() const { return buffer_; }
 
  private:
   bool Fill() {

@@ -459,6 +459,30 @@ void WriteEventDetail(JsonWriter& json, const engine::EventDetail& event) {
   json.EndObject();
 }
 
+namespace {
+
+void WriteHit(JsonWriter& json, const engine::SearchHit& hit) {
+  json.BeginObject();
+  json.Key("event").String(EventId(hit.event));
+  json.Key("name").String(hit.name);
+  json.Key("start_ps").Int(hit.start_ps);
+  json.Key("duration_ps").Int(hit.duration_ps);
+  json.Key("line").String(fmt::format("{}.{}.{}", hit.event.host, hit.event.plane, hit.event.line));
+  json.EndObject();
+}
+
+void WriteHitOrNull(JsonWriter& json, std::string_view key,
+                    const std::optional<engine::SearchHit>& hit) {
+  json.Key(key);
+  if (hit) {
+    WriteHit(json, *hit);
+  } else {
+    json.Null();
+  }
+}
+
+}  // namespace
+
 void WriteSearchResult(JsonWriter& json, const engine::SearchResult& result,
                        std::string_view query) {
   json.BeginObject();
@@ -466,21 +490,23 @@ void WriteSearchResult(JsonWriter& json, const engine::SearchResult& result,
   json.Key("total").SafeUint(result.total);
   json.Key("names").SafeUint(result.names);
   json.Key("hits").BeginArray();
-  for (const engine::SearchHit& hit : result.hits) {
-    json.BeginObject();
-    json.Key("event").String(EventId(hit.event));
-    json.Key("name").String(hit.name);
-    json.Key("start_ps").Int(hit.start_ps);
-    json.Key("duration_ps").Int(hit.duration_ps);
-    json.Key("line").String(
-        fmt::format("{}.{}.{}", hit.event.host, hit.event.plane, hit.event.line));
-    json.EndObject();
-  }
+  for (const engine::SearchHit& hit : result.hits) WriteHit(json, hit);
   json.EndArray();
   json.Key("truncated").Bool(result.truncated);
   json.Key("density").BeginArray();
   for (const uint64_t count : result.density) json.SafeUint(count);
   json.EndArray();
+  json.Key("near");
+  if (result.near) {
+    json.BeginObject();
+    json.Key("rank").SafeUint(result.near->rank);
+    json.Key("is_hit").Bool(result.near->is_hit);
+    WriteHitOrNull(json, "previous", result.near->previous);
+    WriteHitOrNull(json, "next", result.near->next);
+    json.EndObject();
+  } else {
+    json.Null();
+  }
   json.EndObject();
 }
 

@@ -26,6 +26,9 @@ class StreamWriter {
   virtual ~StreamWriter() = default;
   // Blocks while the client is slower than we are; false when nobody listens any more.
   virtual bool Write(std::string bytes) = 0;
+  // What was written is not whole and nothing will follow: the connection is broken off, so that
+  // nobody takes it for the whole.
+  virtual void Fail() = 0;
   virtual const CancelToken& cancel() const = 0;
 };
 

@@ -139,6 +139,7 @@ std::vector<Route> MakeRoutes(Context context) {
   AddSessionRoutes(context, &routes);
   AddTimelineRoutes(context, &routes);
   AddAreaRoutes(context, &routes);
+  AddCurveRoutes(context, &routes);
   AddCaptureRoutes(context, &routes);
   AddUploadRoutes(context, &routes);
   AddToolRoutes(context, &routes);

@@ -111,17 +111,32 @@ Result<Response> FindEvent(const Context& context, const Request& request) {
   return JsonResponse(json.TakeText());
 }
 
-Result<Response> Search(const Context& context, const Request& request) {
-  STROBE_ASSIGN_OR_RETURN(const SessionPtr session, OpenSession(context, request));
-  const engine::SearchQuery query{
-      .text = std::string(*request.Query("q")),
+Result<engine::SearchQuery> ParseSearch(const Request& request) {
+  const std::string text(request.Query("q").value_or(""));
+  const std::string expression(request.Query("expression").value_or(""));
+  if (text.empty() && expression.empty()) {
+    return InvalidArgumentError("SEARCH_EMPTY", "There is nothing to search for.")
+        .Hint("Give a part of a name in q, or /regex/; or an expression in expression.");
+  }
+  if (!text.empty() && !expression.empty()) {
+    return InvalidArgumentError("SEARCH_TWICE", "Exactly one of q and expression is needed.");
+  }
+  engine::SearchQuery query{
+      .text = text.empty() ? expression : text,
+      .expression = text.empty(),
+      .near_ps = request.QueryInt("near_ps"),
       .from_ps = request.QueryInt("from_ps"),
       .to_ps = request.QueryInt("to_ps"),
       .limit = static_cast<size_t>(request.QueryInt("limit").value_or(kDefaultSearchLimit))};
-  if (query.text.empty()) {
-    return InvalidArgumentError("SEARCH_EMPTY", "There is nothing to search for.")
-        .Hint("Give a part of a name in q, or /regex/.");
+  if (const auto near = request.Query("near"); near && !near->empty()) {
+    STROBE_ASSIGN_OR_RETURN(query.near, ParseEventId(*near));
   }
+  return query;
+}
+
+Result<Response> Search(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(const engine::SearchQuery query, ParseSearch(request));
+  STROBE_ASSIGN_OR_RETURN(const SessionPtr session, OpenSession(context, request));
   STROBE_ASSIGN_OR_RETURN(const engine::SearchResult result,
                           session->Search(query, request.cancel));
   JsonWriter json;
@@ -186,8 +201,14 @@ void AddTimelineRoutes(const Context& context, std::vector<Route>* routes) {
        .access = {Need::kView, Object::kSession},
        .operation_id = "searchEvents",
        .tag = "timeline",
-       .summary = "Events whose name holds a text, or fits a /regex/.",
-       .query = {{.name = "q", .description = "Text in any case, or /regex/.", .required = true},
+       .summary = "Events whose name holds a text, or fits a /regex/, or that fit an expression.",
+       .query = {{.name = "q", .description = "Text in any case, or /regex/."},
+                 {.name = "expression",
+                  .description = "Terms over names, stats, durations and places; instead of q."},
+                 {.name = "near", .description = "Id of an event: where it is among the hits."},
+                 {.name = "near_ps",
+                  .type = ParamType::kInteger,
+                  .description = "A session time: where it is among the hits."},
                  {.name = "from_ps",
                   .type = ParamType::kInteger,
                   .description = "Only events that end at or after this session time."},

@@ -203,6 +203,32 @@ Result<Response> RowEvents(const Context& context, const Request& request) {
   return JsonResponse(RowEventsJson(*tool, *table, row, found));
 }
 
+// How far it has come, for whoever waits for an answer about hundreds of hosts.
+Result<Response> ToolProgress(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(const tools::ToolDescriptor* const tool,
+                          LookUp(*context, request.Param("tool")));
+  STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<engine::OpenedSession> session,
+                          context->engine->OpenForTools(std::string(request.Param("id"))));
+  const std::optional<engine::ToolProgress> progress = session->ProgressOfTool(tool->id);
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("tool").String(tool->id);
+  json.Key("running").Bool(progress.has_value());
+  WriteTextOrNull(json, "stage", progress ? engine::ToolStageName(progress->stage) : "");
+  json.Key("hosts_done").Uint(progress ? progress->hosts_done : 0);
+  json.Key("hosts_total").Uint(progress ? progress->hosts_total : 0);
+  json.Key("failed").BeginArray();
+  for (size_t i = 0; progress && i < progress->failed.size(); ++i) {
+    json.BeginObject();
+    json.Key("host").String(progress->failed[i].first);
+    json.Key("error").Raw(ErrorJson(progress->failed[i].second, request.request_id));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(json.TakeText());
+}
+
 }  // namespace
 
 std::vector<QueryParam> ToolQueries() {
@@ -253,6 +279,13 @@ void AddToolRoutes(const Context& context, std::vector<Route>* routes) {
                      .query = ToolQueries(),
                      .response_schema = "ToolAnswer",
                      .handler = [context](const Request& r) { return AskTool(context, r); }});
+  routes->push_back({.pattern = "/api/v1/sessions/{id}/tools/{tool}/progress",
+                     .access = {Need::kView, Object::kSession},
+                     .operation_id = "getToolProgress",
+                     .tag = "tools",
+                     .summary = "How far the computation of a tool's answer has come, by hosts.",
+                     .response_schema = "ToolProgress",
+                     .handler = [context](const Request& r) { return ToolProgress(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/tools/{tool}/rows/{row}/events",
        .access = {Need::kView, Object::kSession},

@@ -85,6 +85,12 @@ class ServerTest : public testing::Test {
         }
       });
     });
+    add(Method::kGet, "/torn", [](const Request&) -> Result<Response> {
+      return StreamResponse("text/plain", [](StreamWriter& out) {
+        out.Write("the first half");
+        out.Fail();
+      });
+    });
     add(Method::kGet, "/endless", [this](const Request&) -> Result<Response> {
       return StreamResponse("text/plain", [this](StreamWriter& out) {
         const std::string part(64 * 1024, 'x');
@@ -301,6 +307,19 @@ TEST_F(ServerTest, HoldsBackAStreamWhoseClientDoesNotReadAndEndsIt) {
   cancelled_.get_future().wait();
   EXPECT_GT(written_bytes_.load(), 0u);
   EXPECT_LT(written_bytes_.load(), 64u << 20);
+}
+
+// The last chunk is missing, so that no client takes the half for the whole.
+TEST_F(ServerTest, AStreamThatFailsBreaksTheConnectionOff) {
+  StartServer();
+  TestClient client(port());
+  ASSERT_TRUE(client.Send(client.Head("GET", "/torn", "")));
+  EXPECT_EQ(client.ReadHead().status, 200);
+  std::string body;
+  EXPECT_TRUE(client.ReadChunk(&body));
+  EXPECT_EQ(body, "the first half");
+  EXPECT_TRUE(client.AtEnd());
+  EXPECT_EQ(client.unread(), "");
 }
 
 TEST_F(ServerTest, ServesManyClientsAtOnce) {

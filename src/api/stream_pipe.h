@@ -2,7 +2,7 @@
 //
 //   StreamPipe pipe(cancel, kMaxStreamAheadBytes, [] { post(PumpStream); });
 //   pipe.Write("data: ...\n\n");            // on the stream's thread; blocks while too far ahead
-//   std::string bytes = pipe.Take(&finished);   // on the connection's strand
+//   std::string bytes = pipe.Take(&finished, &failed);   // on the connection's strand
 //
 // `Abandon` (the client went away, the server stops) wakes the writer and makes it fail.
 // Thread-safe; one writer, one taker.
@@ -37,6 +37,11 @@ class StreamPipe final : public StreamWriter {
     return true;
   }
 
+  void Fail() override {
+    const std::lock_guard lock(mutex_);
+    failed_ = true;
+  }
+
   const CancelToken& cancel() const override { return token_; }
 
   void Finish() {
@@ -56,13 +61,14 @@ class StreamPipe final : public StreamWriter {
     room_.notify_all();
   }
 
-  // All that waits; `finished` when nothing will follow it.
-  std::string Take(bool* finished) {
+  // All that waits; `finished` when nothing will follow it, `failed` when it is not whole then.
+  std::string Take(bool* finished, bool* failed) {
     std::string bytes;
     {
       const std::lock_guard lock(mutex_);
       bytes.swap(waiting_);
       *finished = finished_;
+      *failed = failed_;
     }
     room_.notify_all();
     return bytes;
@@ -77,6 +83,7 @@ class StreamPipe final : public StreamWriter {
   std::condition_variable room_;
   std::string waiting_;
   bool finished_ = false;
+  bool failed_ = false;
   bool abandoned_ = false;
 };
 
