@@ -15,6 +15,7 @@
 #include "src/api/app.h"
 #include "src/api/request.h"
 #include "src/base/clock.h"
+#include "src/cli/answer_stream.h"
 #include "src/cli/open_session.h"
 #include "src/storage/http_client.h"
 #include "src/wire/compress.h"
@@ -88,8 +89,39 @@ class LocalClient final : public ApiClient {
     if (response.status >= 400) return ErrorOf(response.status, body);
     return ApiReply{response.content_type, body};
   }
+  Status Download(const std::string& target,
+                  const std::function<Status(std::string_view)>& sink) override {
+    STROBE_ASSIGN_OR_RETURN(api::Request request, api::MakeRequest("GET", target));
+    const api::Response response = router_->Run(router_->Find(request), request);
+    const std::string body = response.body == nullptr ? "" : *response.body;
+    if (response.status >= 400) return ErrorOf(response.status, body);
+    if (!response.stream) return sink(body);
+    SinkWriter writer(sink);
+    response.stream(writer);
+    return writer.status();
+  }
 
  private:
+  // A stream's other end in this process.
+  class SinkWriter final : public api::StreamWriter {
+   public:
+    explicit SinkWriter(const std::function<Status(std::string_view)>& sink) : sink_(sink) {}
+    bool Write(std::string bytes) override {
+      if (status_.ok()) status_ = sink_(bytes);
+      return status_.ok();
+    }
+    void Fail() override {
+      if (status_.ok()) status_ = Broken("The answer ends in the middle.");
+    }
+    const CancelToken& cancel() const override { return cancel_; }
+    const Status& status() const { return status_; }
+
+   private:
+    const std::function<Status(std::string_view)>& sink_;
+    const CancelToken cancel_;
+    Status status_;
+  };
+
   CommandSession opened_;
   api::StaticFiles console_;
   std::shared_ptr<api::AppContext> context_ = std::make_shared<api::AppContext>();
@@ -139,11 +171,8 @@ Result<int> Connect(const ServerAddress& server) {
   return Unreachable(server, std::generic_category().message(last_error));
 }
 
-Result<std::string> Exchange(const ServerAddress& server, const std::string& token,
-                             const std::string& method, const std::string& target,
-                             const std::string& body) {
-  STROBE_ASSIGN_OR_RETURN(const int descriptor, Connect(server));
-  const Socket socket(descriptor);
+Status SendRequest(const Socket& socket, const ServerAddress& server, const std::string& token,
+                   const std::string& method, const std::string& target, const std::string& body) {
   const bool v6 = server.host.find(':') != std::string::npos;
   const std::string request =
       method + " " + target + " HTTP/1.1\r\nHost: " + (v6 ? "[" + server.host + "]" : server.host) +
@@ -160,15 +189,25 @@ Result<std::string> Exchange(const ServerAddress& server, const std::string& tok
     if (wrote <= 0) return Unreachable(server, std::generic_category().message(errno));
     sent += static_cast<size_t>(wrote);
   }
-  std::string bytes;
+  return OkStatus();
+}
+
+// One exchange; `take` gets what comes and says whether it wants more.
+Status Exchange(const ServerAddress& server, const std::string& token, const std::string& method,
+                const std::string& target, const std::string& body,
+                const std::function<Result<bool>(std::string_view)>& take) {
+  STROBE_ASSIGN_OR_RETURN(const int descriptor, Connect(server));
+  const Socket socket(descriptor);
+  STROBE_RETURN_IF_ERROR(SendRequest(socket, server, token, method, target, body));
   std::string buffer(256 * 1024, '\0');
   for (;;) {
     const ssize_t got = recv(socket.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Unreachable(server, std::generic_category().message(errno));
-    if (got == 0) return bytes;
-    bytes.append(buffer, 0, static_cast<size_t>(got));
-    if (bytes.size() > kMaxReplyBytes) return Broken("The answer is larger than we take.");
+    if (got == 0) return OkStatus();
+    STROBE_ASSIGN_OR_RETURN(const bool more,
+                            take(std::string_view(buffer.data(), static_cast<size_t>(got))));
+    if (!more) return OkStatus();
   }
 }
 
@@ -180,11 +219,27 @@ class RemoteClient final : public ApiClient {
   Result<ApiReply> Get(const std::string& target) override { return Send("GET", target, ""); }
   Result<ApiReply> Send(const std::string& method, const std::string& target,
                         const std::string& body) override {
-    STROBE_ASSIGN_OR_RETURN(const std::string bytes,
-                            Exchange(server_, token_, method, target, body));
+    std::string bytes;
+    STROBE_RETURN_IF_ERROR(Exchange(server_, token_, method, target, body,
+                                    [&bytes](std::string_view part) -> Result<bool> {
+                                      bytes += part;
+                                      if (bytes.size() <= kMaxReplyBytes) return true;
+                                      return Broken("The answer is larger than we take.");
+                                    }));
     STROBE_ASSIGN_OR_RETURN(HttpAnswer answer, ParseHttpAnswer(bytes));
     if (answer.status >= 400) return ErrorOf(answer.status, answer.body);
     return ApiReply{std::move(answer.content_type), std::move(answer.body)};
+  }
+
+  Status Download(const std::string& target,
+                  const std::function<Status(std::string_view)>& sink) override {
+    AnswerStream answer(sink);
+    STROBE_RETURN_IF_ERROR(Exchange(server_, token_, "GET", target, "",
+                                    [&answer](std::string_view part) -> Result<bool> {
+                                      STROBE_RETURN_IF_ERROR(answer.Feed(part));
+                                      return !answer.done();
+                                    }));
+    return answer.Finish();
   }
 
   // The session that the address names.

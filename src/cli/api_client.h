@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +42,13 @@ class ApiClient {
                                 const std::string& body) {
     if (method == "GET") return Get(target);
     return UnimplementedError("METHOD_NOT_OFFERED", "Nothing can be changed here.");
+  }
+  // GET of an answer that may be larger than memory, piece by piece; what was written when it fails
+  // is not whole.
+  virtual Status Download(const std::string& target,
+                          const std::function<Status(std::string_view)>& sink) {
+    STROBE_ASSIGN_OR_RETURN(const ApiReply reply, Get(target));
+    return sink(reply.body);
   }
   const std::string& session() const { return session_; }      // id
   const std::string& xprof_run() const { return xprof_run_; }  // as XProf's routes name it

@@ -48,7 +48,7 @@ struct ServeOptions {
   bool no_cache = false;
   std::string catalog;  // empty: below the user's state directory; with --no-cache in memory
   std::string cache_size = "20G";
-  std::string memory;  // empty: half of the machine's
+  std::string memory;  // empty: 60 % of the machine's or the container's
   int threads = 0;     // 0: one a core
   std::string log_level = "info";
   std::string console_directory;
@@ -92,6 +92,18 @@ struct EventsOptions {
   EventFormat format = EventFormat::kTable;
 };
 
+struct ExportCommandOptions {
+  std::string place;   // path, or address of a server
+  std::string format;  // chrome, perfetto; empty: by the file's name, else chrome
+  std::string output;  // file; empty: standard output
+  std::vector<std::string> lines;
+  std::string from;
+  std::string to;
+  bool no_stats = false;
+  bool no_flows = false;
+  bool force = false;
+};
+
 struct CaptureOptions {
   std::vector<std::string> targets;
   std::string duration = "2s";
@@ -133,6 +145,7 @@ Result<int> RunServe(const ServeOptions& options);
 Result<int> RunList(const ListCommandOptions& options);
 Result<int> RunInspect(const InspectOptions& options);
 Result<int> RunEvents(const EventsOptions& options);
+Result<int> RunExport(const ExportCommandOptions& options);
 Result<int> RunCaptureCommand(const CaptureOptions& options);
 Result<int> RunUpload(const UploadCommandOptions& options);
 Result<int> RunTools(const ToolsOptions& options);

@@ -58,8 +58,9 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
                       "memory)");
   command->add_option("--cache-size", options.cache_size, "Limit of the cache, such as 20G")
       ->capture_default_str();
-  command->add_option("--memory", options.memory,
-                      "Limit for opened sessions, such as 8G (default half of the machine's)");
+  command->add_option(
+      "--memory", options.memory,
+      "Limit for opened sessions, such as 8G (default 60 % of the machine's or container's)");
   command->add_option("--threads", options.threads, "Threads that decode (default one a core)")
       ->check(CLI::Range(1, 256));
   command
@@ -140,6 +141,30 @@ void AddEvents(CLI::App& app, EventsOptions& options, Action& action) {
       "  strobe events ~/logs/plugins/profile/run1 --name fusion --limit 20\n"
       "  strobe events run.xplane.pb --plane TPU:0 --line Ops --from 10ms --to 20ms --csv\n");
   command->callback([&] { action = [&options] { return RunEvents(options); }; });
+}
+
+void AddExport(CLI::App& app, ExportCommandOptions& options, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("export", "Write events as a trace that other programs open.");
+  command
+      ->add_option("SESSION", options.place,
+                   "Session directory, profile file, or http://HOST:PORT/RUN")
+      ->required();
+  command->add_option("--format", options.format, "chrome (default) or perfetto")
+      ->check(CLI::IsMember({"chrome", "perfetto"}));
+  command->add_option("-o,--output", options.output, "File (default: standard output)");
+  command->add_option("--line", options.lines, "Only these lines, such as 0.1.2")->delimiter(',');
+  command->add_option("--from", options.from, "Only events that end after it, such as 10ms");
+  command->add_option("--to", options.to, "Only events that begin before it");
+  command->add_flag("--no-stats", options.no_stats, "Without arguments");
+  command->add_flag("--no-flows", options.no_flows, "Without arrows");
+  command->add_flag("--force", options.force, "Replace the file");
+  command->footer(
+      "Examples:\n"
+      "  strobe export ~/logs/plugins/profile/run1 -o run1.trace.json\n"
+      "  strobe export http://127.0.0.1:8080/run1 --format perfetto -o run1.pftrace\n"
+      "  strobe export run.xplane.pb --from 10ms --to 20ms | gzip > view.json.gz\n");
+  command->callback([&] { action = [&options] { return RunExport(options); }; });
 }
 
 void AddCapture(CLI::App& app, CaptureOptions& options, Action& action) {
@@ -520,6 +545,7 @@ int RunStrobe(int argc, char** argv) {
   ListCommandOptions list;
   InspectOptions inspect;
   EventsOptions events;
+  ExportCommandOptions export_options;
   CaptureOptions capture;
   UploadCommandOptions upload;
   ToolsOptions tools_options;
@@ -531,6 +557,7 @@ int RunStrobe(int argc, char** argv) {
   AddList(app, list, action);
   AddInspect(app, inspect, action);
   AddEvents(app, events, action);
+  AddExport(app, export_options, action);
   AddCapture(app, capture, action);
   AddUpload(app, upload, action);
   AddTools(app, tools_options, action);

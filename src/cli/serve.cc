@@ -76,9 +76,9 @@ Result<engine::EngineOptions> MakeEngineOptions(
             : options.cache_directory;
   }
   STROBE_ASSIGN_OR_RETURN(engine_options.cache_max_bytes, ParseSizeBytes(options.cache_size));
-  const auto machine_bytes =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  engine_options.memory_budget_bytes = machine_bytes / 2;
+  // The rest is for what is not charged: the system's file cache above all.
+  constexpr uint64_t kBudgetPercent = 60;
+  engine_options.memory_budget_bytes = UsableMemoryBytes() / 100 * kBudgetPercent;
   if (!options.memory.empty()) {
     STROBE_ASSIGN_OR_RETURN(engine_options.memory_budget_bytes, ParseSizeBytes(options.memory));
   }

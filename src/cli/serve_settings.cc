@@ -2,9 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
 
 #include "src/api/guard.h"
 #include "src/api/request.h"
@@ -88,6 +95,57 @@ std::vector<std::string> AllowedHosts(std::vector<std::string> given) {
     given.emplace_back(name.data());
   }
   return given;
+}
+
+namespace {
+
+// The number in a file of a control group; nullopt for "max", or when there is none.
+std::optional<uint64_t> LimitIn(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  if (!(file >> text)) return std::nullopt;
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "0::/system.slice/strobe.service" -> "/system.slice/strobe.service"; "" when there is no v2
+// group.
+std::string UnifiedGroup(const std::string& self_cgroup) {
+  std::istringstream lines(self_cgroup);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("0::")) return line.substr(3);
+  }
+  return "";
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+uint64_t UsableMemoryBytes(uint64_t machine_bytes, const std::string& cgroup_root,
+                           const std::string& self_cgroup) {
+  uint64_t usable = machine_bytes;
+  std::string group = UnifiedGroup(self_cgroup);
+  while (true) {
+    const std::optional<uint64_t> limit = LimitIn(cgroup_root + group + "/memory.max");
+    usable = std::min(usable, limit.value_or(usable));
+    const size_t slash = group.rfind('/');
+    if (group.empty() || slash == std::string::npos) break;
+    group.resize(slash);
+  }
+  const std::optional<uint64_t> old = LimitIn(cgroup_root + "/memory/memory.limit_in_bytes");
+  return std::min(usable, old.value_or(usable));
+}
+
+uint64_t UsableMemoryBytes() {
+  const auto machine_bytes =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return UsableMemoryBytes(machine_bytes, "/sys/fs/cgroup", ReadText("/proc/self/cgroup"));
 }
 
 }  // namespace strobe::cli

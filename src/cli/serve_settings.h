@@ -37,4 +37,12 @@ std::string DefaultCatalogPlace(const std::string& xdg_state_home, const std::st
 // The names given and the machine's own name.
 std::vector<std::string> AllowedHosts(std::vector<std::string> given);
 
+// Memory that the process may use: the machine's, or less when a container's limits (cgroup v2 at
+// `cgroup_root`, for the group that `self_cgroup` names, and v1) allow less. Groups above count
+// too.
+uint64_t UsableMemoryBytes(uint64_t machine_bytes, const std::string& cgroup_root,
+                           const std::string& self_cgroup);
+// Of this process.
+uint64_t UsableMemoryBytes();
+
 }  // namespace strobe::cli
