@@ -14,7 +14,10 @@ import type {
   Overview,
   AreaGaps,
   AreaTotals,
+  Counters,
+  CounterSeries,
   Flows,
+  RulerMarks,
   SearchResult,
   ServerConfig,
   SessionDetail,
@@ -296,8 +299,16 @@ export const api = {
   event: (id: string, event: string, options?: CallOptions) => getJson<EventDetail>(`${session(id)}/events/${event}`, options),
   neighbours: (id: string, values: { line: string; at_ps?: number; event?: number }, options?: CallOptions) =>
     getJson<EventNeighbours>(`${session(id)}/events${query(values)}`, options),
-  search: (id: string, values: { q: string; from_ps?: number; to_ps?: number; limit?: number }, options?: CallOptions) =>
+  // Exactly one of `q` (text or /regex/) and `expression`; `near` or `near_ps` asks where one is among the hits.
+  search: (id: string, values: { q?: string; expression?: string; from_ps?: number; to_ps?: number; limit?: number; near?: string; near_ps?: number }, options?: CallOptions) =>
     getJson<SearchResult>(`${session(id)}/search${query(values)}`, options),
+  counters: (id: string, options?: CallOptions) => getJson<Counters>(session(id) + '/counters', options),
+  counterSeries: (id: string, counter: string, values: { from_ps: number; to_ps: number; buckets: number }, options?: CallOptions) =>
+    getJson<CounterSeries>(`${session(id)}/counters/${encodeURIComponent(counter)}${query(values)}`, options),
+  marks: (id: string, values: { from_ps?: number; to_ps?: number; limit?: number }, options?: CallOptions) =>
+    getJson<RulerMarks>(`${session(id)}/marks${query(values)}`, options),
+  // A file that the browser keeps: the address of a link, not a call.
+  exportUrl: (id: string, values: { format: 'chrome' | 'perfetto'; from_ps?: number; to_ps?: number; lines?: string }) => apiUrl(`${session(id)}/export${query(values)}`),
 
   totals: (id: string, values: { from_ps?: number; to_ps?: number; side?: 'devices' | 'hosts'; lines?: string; limit?: number }, options?: CallOptions) =>
     getJson<AreaTotals>(`${session(id)}/totals${query(values)}`, options),

@@ -236,6 +236,63 @@ export interface SearchResult {
   hits: SearchHit[];
   truncated: boolean;
   density: number[];
+  near?: SearchNear | null; // where the event or the time that was asked with stands among the hits
+}
+
+export interface SearchNear {
+  rank: number; // hits that begin before it
+  is_hit: boolean;
+  previous: SearchHit | null;
+  next: SearchHit | null;
+}
+
+export interface CounterInfo {
+  id: string;
+  name: string;
+  group: string;
+  host: string;
+  plane: string;
+  plane_name: string;
+  line: string | null; // null: gathered from the events of many lines
+  unit: string | null;
+  kind: 'counter' | 'memory';
+  samples: number;
+  start_ps: number;
+  end_ps: number;
+  min: number;
+  max: number;
+}
+
+export interface Counters {
+  counters: CounterInfo[];
+  truncated?: boolean;
+}
+
+export interface CounterSeries {
+  id: string;
+  from_ps: number;
+  to_ps: number;
+  bucket_count: number;
+  samples: number;
+  before: { time_ps: number; value: number } | null;
+  min: (number | null)[];
+  mean: (number | null)[];
+  max: (number | null)[];
+  last: (number | null)[];
+  count: number[];
+}
+
+export interface RulerMark {
+  name: string;
+  start_ps: number;
+  duration_ps: number;
+  event: string | null;
+}
+
+export interface RulerMarks {
+  steps: { source: string; line: string | null; total: number; items: RulerMark[] } | null;
+  steps_reason: string | null;
+  modules: { plane: string; plane_name: string; line: string; total: number; items: RulerMark[] }[];
 }
 
 export interface AreaSum {

@@ -61,6 +61,7 @@ export const keyTable = [
   { id: 'timeline.previous_hit', scope: 'timeline', keys: ['N'], label: 'Previous hit or run of the op' },
   { id: 'timeline.go_to', scope: 'timeline', keys: ['@'], label: 'Go to a time' },
   { id: 'timeline.mark', scope: 'timeline', keys: ['m'], label: 'Mark this moment' },
+  { id: 'timeline.gaps', scope: 'timeline', keys: ['i'], label: 'Idle gaps' },
   { id: 'timeline.pin', scope: 'timeline', keys: ['p'], label: 'Pin or unpin the track of the selection' },
   { id: 'timeline.collapse', scope: 'timeline', keys: ['c'], label: 'Fold or unfold the group' },
 ] as const satisfies readonly KeyEntry[];

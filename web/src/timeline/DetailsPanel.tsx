@@ -9,7 +9,8 @@ import { opKey } from '../tools/drawerKeys';
 import { useToolSession } from '../tools/session';
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
-import type { EventDetail, FlowEnd } from './model';
+import { hostOf } from './flowArrows';
+import { splitEventId, type EventDetail, type FlowEnd } from './model';
 import type { DrawnEvent } from './scene';
 import type { TimelineSession } from './session';
 import type { TimelineStore } from './state';
@@ -134,6 +135,13 @@ function FlowList({ store, session }: Pick<Props, 'store' | 'session'>) {
   const total = useStore(store, (state) => state.flowsTotal);
   const selection = useStore(store, (state) => state.selection);
   if (flows.length === 0) return null;
+  // Of flows between hosts it counts where the other end is.
+  const own = splitEventId(selection ?? '')?.line ?? '';
+  const whereOf = (end: FlowEnd): string => {
+    const host = hostOf(end.line);
+    if (own === '' || host === hostOf(own)) return '';
+    return ` on ${session?.engine.lines?.hosts.find((one) => one.id === host)?.host ?? `host ${host}`}`;
+  };
   const ends = (label: string, of: readonly FlowEnd[]) => of.length > 0 && (
     <>
       <dt>{label}</dt>
@@ -141,7 +149,7 @@ function FlowList({ store, session }: Pick<Props, 'store' | 'session'>) {
         {of.slice(0, MAX_FLOW_ENDS).map((end) => (
           <div key={end.event}>
             <button type="button" className="tl-link mono" onClick={() => session?.navigator.select(end.event, { reveal: true })}>{end.name}</button>{' '}
-            <span className="muted">{formatTime(end.duration_ps)}</span>
+            <span className="muted">{formatTime(end.duration_ps)}{whereOf(end)}</span>
           </div>
         ))}
         {of.length > MAX_FLOW_ENDS && <span className="muted">and {formatCount(of.length - MAX_FLOW_ENDS)} more</span>}

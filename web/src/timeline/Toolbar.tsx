@@ -43,6 +43,12 @@ export function Toolbar({ store, session }: Props) {
   );
 }
 
+const SEARCH_HELP = [
+  'Text or /regex/ looks in names. An expression looks further:',
+  'name:text  name=text', 'stat:key  stat:key:text  stat:key>10', 'duration>10us', 'line:text  plane:text  host:text',
+  'joined by and, or, not and parentheses; "texts with blanks" in quotes',
+].join('\n');
+
 /** Typing searches after this rest; Enter goes to the next hit at once. */
 const TYPING_REST_MS = 250;
 
@@ -88,7 +94,8 @@ function Search({ store, session }: Props) {
     <div className="tl-search">
       <Icon name="search" />
       <input
-        className="input" data-testid="timeline-search" type="text" value={text} placeholder="Find events: text or /regex/"
+        className="input" data-testid="timeline-search" type="text" value={text} placeholder="Find: text, /regex/ or stat:key>1"
+        title={SEARCH_HELP}
         aria-label="Find events" aria-invalid={error !== null} spellCheck={false} autoComplete="off"
         onChange={(event) => onChange(event.target.value)} onKeyDown={onKeyDown}
       />
@@ -148,7 +155,7 @@ function Failed({ store, session }: Props) {
 function ZoomButton({ session, factor, label, sign, hint }: { session: TimelineSession | null; factor: number; label: string; sign: 'plus' | 'minus'; hint: string }) {
   const onClick = (): void => {
     const engine = session?.engine;
-    if (engine) engine.glide(zoomAt(engine.motion.target, engine.window, engine.widthPx / 2, engine.widthPx, factor));
+    if (engine) engine.glide(zoomAt(engine.motion.target, engine.reach, engine.widthPx / 2, engine.widthPx, factor));
   };
   return (
     <button type="button" className="button plain small square" aria-label={label} title={hint} onClick={onClick}>

@@ -8,6 +8,7 @@ import { Menu } from '../ui/Menu';
 import { COLOUR_CHOICES, type ColourBy } from './colour';
 import { MAX_NOTE_CHARS, type Mark } from './marks';
 import type { PanelProps } from './BottomPanel';
+import { ExportMenu } from './ExportMenu';
 import { useStore } from './store';
 
 const TYPING_REST_MS = 200;
@@ -49,6 +50,7 @@ export function ViewTools({ store, session }: PanelProps) {
   const total = useStore(store, (state) => state.viewFlowsTotal);
   const shown = useStore(store, (state) => state.viewFlows.length);
   const panel = useStore(store, (state) => state.panel);
+  const twoOn = useStore(store, (state) => state.twoOn);
   return (
     <>
       <label className="tl-select">
@@ -64,10 +66,17 @@ export function ViewTools({ store, session }: PanelProps) {
         Flows
         {flowsOn && <span className="muted">{shown < total ? `${formatCount(shown)} of ${formatCount(total)}` : formatCount(total)}</span>}
       </button>
-      <button type="button" className="button plain small" aria-pressed={panel === 'gaps'} data-testid="timeline-gaps-button" onClick={() => (panel === 'gaps' ? store.set({ panel: 'event' }) : session?.openGaps(null))}>
+      <button type="button" className="button plain small" aria-pressed={panel === 'gaps'} data-testid="timeline-gaps-button" title={keyHint('timeline.gaps')} onClick={() => (panel === 'gaps' ? store.set({ panel: 'event' }) : session?.openGaps(null))}>
         Gaps
       </button>
       <Marks store={store} session={session} />
+      <ExportMenu store={store} session={session} />
+      <button
+        type="button" className="button plain small" aria-pressed={twoOn} data-testid="timeline-two" onClick={() => session?.setTwoOn(!twoOn)}
+        title="The baseline's timeline below this one, aligned by step"
+      >
+        Baseline
+      </button>
     </>
   );
 }

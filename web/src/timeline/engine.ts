@@ -6,12 +6,16 @@
 
 import { formatTime } from '../format/format';
 import type { ResolvedTheme } from '../theme/tokens';
+import { wantedPieces } from './counterChart';
+import { CounterLoader, type SeriesSource } from './counterLoader';
 import type { Elements } from './elements';
+import { FrameTimes } from './frameTimes';
 import { LabelColumn, type TrackAction } from './labelColumn';
 import { arrowsOf } from './flowArrows';
 import { HEADER_PX, Layout, NO_CHOICE, barTop, makeLayout, moved, rowAt, type Choice, type Track } from './layout';
+import { flowPlace } from './look';
 import { Minimap, minimapTracks } from './minimap';
-import { splitEventId, type LinesAnswer } from './model';
+import { splitEventId, type CounterInfo, type LinesAnswer } from './model';
 import { ViewMotion, type HeldMove } from './motion';
 import { Overlay, cornerLabels, type Box } from './overlay';
 import { makePalette, type Palette } from './palette';
@@ -33,6 +37,7 @@ export interface EngineOptions {
   readonly onRest: () => void; // view, scroll or folding changed and came to rest: write the URL
   readonly onVersionChanged: () => void;
   readonly onMoved: () => void; // something else is under the pointer now
+  readonly series: SeriesSource; // of the counters
 }
 
 /** While the view moves, tiles are asked for at most this often: levels that only flash by are not fetched. */
@@ -52,6 +57,12 @@ export class Engine {
   pointer: { x: number; y: number } | null = null;
   cursorPs: number | null = null; // where "go to" went
   hovered: DrawnEvent | null = null;
+  /** Told when the view that is drawn is another: a second timeline goes along. */
+  onView: ((view: View) => void) | null = null;
+  /** The view of the address, for when a second session widens the reach. */
+  unclamped: View | null = null;
+  readonly frameTimes = new FrameTimes();
+  readonly charts: CounterLoader;
 
   private readonly loader: TileLoader;
   private readonly scene = new Scene();
@@ -66,6 +77,10 @@ export class Engine {
   private planeOrdinals: ReadonlyMap<string, number> = new Map();
   private choice: Choice = NO_CHOICE;
   private strips: Track[] = [];
+  private counters: readonly CounterInfo[] = [];
+  private trace: TimeSpan = { startPs: 0, endPs: 1 };
+  private wider: TimeSpan | null = null;
+  private toldView: View | null = null;
   private mark: SearchMark | null = null;
   private width = 1;
   private height = 1;
@@ -93,12 +108,14 @@ export class Engine {
     this.loader = new TileLoader(source, (address) => this.cache.has(address), {
       onTile: (address, tile) => {
         this.cache.put(address, tile);
+        store.set({ arrivedTiles: store.get().arrivedTiles + 1 });
         this.minimap.invalidate();
         this.invalidate();
       },
       onVersionChanged: () => options.onVersionChanged(),
       onProgress: () => this.noteProgress(),
     });
+    this.charts = new CounterLoader(options.series, () => this.invalidate());
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(elements.body);
     this.unsubscribe = store.subscribe(() => this.invalidate());
@@ -116,6 +133,7 @@ export class Engine {
     this.observer.disconnect();
     this.unsubscribe();
     this.loader.reset();
+    this.charts.reset();
     this.labels.dispose();
     this.renderer.dispose();
   }
@@ -131,7 +149,12 @@ export class Engine {
   get view(): View {
     return this.motion.view;
   }
+  /** From the first to the last moment of the session. */
   get window(): TimeSpan {
+    return this.trace;
+  }
+  /** How far the view may go: beside another session further than this one's own ends. */
+  get reach(): TimeSpan {
     return this.motion.window;
   }
   get toggledIds(): ReadonlySet<string> {
@@ -147,18 +170,32 @@ export class Engine {
     if (changed) {
       this.cache.clear();
       this.loader.reset();
+      this.charts.reset();
     }
     const first = this.lines === null;
     this.lines = answer;
     this.planeOrdinals = new Map(answer.hosts.flatMap((host) => host.planes).map((plane, i) => [plane.id, i]));
     const trace = { startPs: answer.window.start_ps, endPs: Math.max(answer.window.start_ps + 1, answer.window.end_ps) };
-    const old = this.motion.window;
+    const old = this.trace;
     if (trace.startPs !== old.startPs || trace.endPs !== old.endPs) {
       const wasAll = first || sameView(this.motion.target, fullView(old));
-      this.motion.setWindow(trace);
+      this.trace = trace;
+      this.motion.setWindow(this.wider ?? trace);
       if (wasAll) this.motion.jump(fullView(trace));
     }
     this.elements.total.textContent = formatTime(trace.endPs - trace.startPs);
+    this.relayout();
+  }
+
+  /** Null: no further than the session's own ends. */
+  setReach(wider: TimeSpan | null): void {
+    this.wider = wider;
+    this.motion.setWindow(wider ?? this.trace);
+    this.invalidate();
+  }
+
+  setCounters(counters: readonly CounterInfo[]): void {
+    this.counters = counters;
     this.relayout();
   }
 
@@ -230,7 +267,7 @@ export class Engine {
 
   private relayout(): void {
     const anchor = this.layout.tracks[this.layout.indexAt(this.scrollPx)] ?? null;
-    this.layout = makeLayout(this.lines?.hosts ?? [], this.toggled, this.choice);
+    this.layout = makeLayout(this.lines?.hosts ?? [], this.toggled, this.choice, this.counters);
     if (anchor !== null) {
       const moved = this.layout.find(anchor.id);
       if (moved !== null) this.scrollPx += moved.y - anchor.y;
@@ -260,6 +297,7 @@ export class Engine {
 
   retryTiles(): void {
     this.loader.retryFailed();
+    this.charts.retry();
   }
 
   // ---- moving --------------------------------------------------------------------------------------------------
@@ -367,6 +405,7 @@ export class Engine {
 
   private frame(nowMs: number): void {
     this.frameId = 0;
+    const startMs = performance.now();
     const moved = this.motion.step(nowMs);
     if (moved) {
       this.rest();
@@ -381,6 +420,7 @@ export class Engine {
       this.wantNow(nowMs);
       this.options.onRest();
     }
+    this.frameTimes.note(nowMs, performance.now() - startMs);
   }
 
   private draw(): void {
@@ -391,12 +431,16 @@ export class Engine {
     const frame = this.scene.build(input);
     this.lastFrame = frame;
     this.renderer.draw(frame.buffer, frame.strips, this.palette);
-    const { area, detail, selection, marks, steps, flows, viewFlows, flowsOn } = this.store.get();
-    const place = { layout: this.layout, view: input.view, widthPx: this.width, heightPx: this.height, scrollPx: this.scrollPx };
+    if (this.toldView === null || !sameView(this.toldView, input.view)) {
+      this.toldView = input.view;
+      this.onView?.(input.view);
+    }
+    const { area, detail, selection, marks, steps, modules, flows, viewFlows, flowsOn } = this.store.get();
+    const place = flowPlace(this);
     this.overlay.draw({
       view: input.view, widthPx: this.width, heightPx: this.height, pixelRatio: this.ratio, palette: this.palette,
       labels: frame.labels, ruler, selection: this.selection.box(this.store.get()), hover: this.hovered === null ? null : boxOf(this.hovered), area,
-      marks, steps, flows: arrowsOf(flows, place), viewFlows: flowsOn ? arrowsOf(viewFlows, place) : [],
+      marks, steps, modules, flows: arrowsOf(flows, place), viewFlows: flowsOn ? arrowsOf(viewFlows, place) : [],
       crosshairX: this.cursorPs === null ? null : timeToX(input.view, this.width, this.cursorPs),
     });
     this.minimap.draw({
@@ -405,13 +449,15 @@ export class Engine {
     });
     const selectedLine = splitEventId(selection ?? detail?.id ?? '')?.line ?? '';
     this.labels.update(this.layout, this.scrollPx, this.height, selectedLine);
+    // While the view moves, figures that flicker say nothing.
+    if (!this.motion.moving) this.labels.setBusy(frame.busy);
     [this.elements.corner.textContent, this.elements.cornerNote.textContent] = cornerLabels(input.view, ruler, this.width);
     this.updateScrollbar();
     this.updateHooks(frame);
   }
 
   private updateHooks(frame: Frame): void {
-    const pending = this.loader.pending > 0 || this.motion.moving || !frame.settled;
+    const pending = this.loader.pending > 0 || this.charts.pending > 0 || this.motion.moving || !frame.settled;
     const data = this.elements.root.dataset;
     data['ready'] = String(this.lines !== null && !pending);
     data['viewStartPs'] = String(this.view.startPs);
@@ -427,9 +473,9 @@ export class Engine {
 
   private sceneInput(gridX: readonly number[] = []): SceneInput {
     return {
-      view: this.motion.view, window: this.motion.window, layout: this.layout, cache: this.cache, widthPx: this.width,
+      view: this.motion.view, window: this.trace, layout: this.layout, cache: this.cache, widthPx: this.width,
       heightPx: this.height, scrollPx: this.scrollPx, pixelRatio: this.ratio, edges: this.theme !== 'dark', mark: this.mark, gridX,
-      colourBy: this.store.get().colourBy, planeOrdinals: this.planeOrdinals,
+      colourBy: this.store.get().colourBy, planeOrdinals: this.planeOrdinals, pieces: this.charts.cache,
     };
   }
 
@@ -453,11 +499,22 @@ export class Engine {
       view: this.motion.view, window: this.window, layout: this.layout, widthPx: this.width, heightPx: this.height,
       scrollPx: this.scrollPx, strips: this.strips,
     }));
+    this.charts.want(this.chartsInSight(), wantedPieces(this.motion.view, this.trace, this.width));
+  }
+
+  private chartsInSight(): CounterInfo[] {
+    const seen: CounterInfo[] = [];
+    for (let i = Math.max(0, this.layout.indexAt(this.scrollPx)); i < this.layout.tracks.length; ++i) {
+      const track = this.layout.tracks[i]!;
+      if (track.y >= this.scrollPx + this.height) break;
+      if (track.counter !== null) seen.push(track.counter);
+    }
+    return seen;
   }
 
   private noteProgress(): void {
     const failed = this.loader.failed;
-    this.store.set({ failedTiles: failed, tileError: failed > 0 ? this.loader.lastError : '', busy: this.loader.pending > 0 });
+    this.store.set({ failedTiles: failed, tileError: failed > 0 ? this.loader.lastError : '', pendingTiles: this.loader.pending });
     this.invalidate();
   }
 

@@ -29,4 +29,10 @@ describe('flow arrows', () => {
     expect(arrowsOf([{ from: end('0.0.0', 1000), to: end('0.1.0', 5000) }], place([], makeView(2000, 1000)))).toHaveLength(1);
     expect(arrowsOf([{ from: end('9.0.0', 1000), to: end('0.1.0', 5000) }], place([]))).toEqual([]);
   });
+
+  it('tell those that go from host to host', () => {
+    const two = makeLayout([hosts[0]!, testHost('1', [testPlane('1.0', 1)])], new Set());
+    const flows = [{ from: end('0.0.0', 1000), to: end('1.0.0', 5000) }, { from: end('0.0.0', 1000), to: end('0.1.0', 5000) }];
+    expect(arrowsOf(flows, { ...place([]), layout: two }).map((arrow) => arrow.crossesHosts)).toEqual([true, false]);
+  });
 });

@@ -9,6 +9,7 @@ export interface FlowArrow {
   readonly y0: number;
   readonly x1: number;
   readonly y1: number;
+  readonly crossesHosts: boolean; // drawn with dashes
 }
 
 export interface FlowPlace {
@@ -28,9 +29,15 @@ export function arrowsOf(flows: readonly Flow[], place: FlowPlace): FlowArrow[] 
     if (source === null || target === null) continue;
     const outside = Math.max(source.x, target.x) < 0 || Math.min(source.x, target.x) > place.widthPx ||
       Math.max(source.y, target.y) < 0 || Math.min(source.y, target.y) > place.heightPx;
-    if (!outside) arrows.push({ x0: source.x, y0: source.y, x1: target.x, y1: target.y });
+    if (!outside) arrows.push({ x0: source.x, y0: source.y, x1: target.x, y1: target.y, crossesHosts: hostOf(from.line) !== hostOf(to.line) });
   }
   return arrows;
+}
+
+const HOST_DASH = [6, 4];
+
+export function hostOf(line: string): string {
+  return line.slice(0, line.indexOf('.'));
 }
 
 function trackOf(end: FlowEnd, layout: Layout): Track | null {
@@ -49,8 +56,9 @@ function spot(end: FlowEnd, place: FlowPlace, isTarget: boolean): { x: number; y
 }
 
 export function drawArrows(context: CanvasRenderingContext2D, arrows: readonly FlowArrow[], colour: string, halo: string, strong: boolean): void {
-  for (const { x0, y0, x1, y1 } of arrows) {
+  for (const { x0, y0, x1, y1, crossesHosts } of arrows) {
     const bend = Math.max(12, Math.min(80, Math.abs(x1 - x0) / 2));
+    context.setLineDash(crossesHosts ? HOST_DASH : []);
     context.beginPath();
     context.moveTo(x0, y0);
     context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
@@ -72,4 +80,5 @@ export function drawArrows(context: CanvasRenderingContext2D, arrows: readonly F
     context.fill();
     context.globalAlpha = 1;
   }
+  context.setLineDash([]);
 }

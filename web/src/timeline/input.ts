@@ -3,6 +3,7 @@
 
 import type { Elements } from './elements';
 import type { Engine } from './engine';
+import { readAt } from './look';
 import type { Navigator } from './navigator';
 import type { DrawnEvent } from './scene';
 import type { TimelineStore } from './state';
@@ -70,12 +71,12 @@ export class PointerInput {
     if (event.ctrlKey || event.metaKey) {
       const step = Math.max(-MAX_WHEEL_PX, Math.min(MAX_WHEEL_PX, dy));
       const { x } = this.place(event);
-      engine.jump(zoomAt(engine.motion.target, engine.window, x, engine.widthPx, Math.exp(step * ZOOM_PER_WHEEL_PX)));
+      engine.jump(zoomAt(engine.motion.target, engine.reach, x, engine.widthPx, Math.exp(step * ZOOM_PER_WHEEL_PX)));
     } else if (event.shiftKey) {
-      engine.jump(panBy(engine.motion.target, engine.window, dx + dy, engine.widthPx));
+      engine.jump(panBy(engine.motion.target, engine.reach, dx + dy, engine.widthPx));
     } else {
       if (dy !== 0) engine.scrollTo(engine.scrollPx + dy);
-      if (dx !== 0) engine.jump(panBy(engine.motion.target, engine.window, dx, engine.widthPx));
+      if (dx !== 0) engine.jump(panBy(engine.motion.target, engine.reach, dx, engine.widthPx));
     }
   }
 
@@ -105,7 +106,7 @@ export class PointerInput {
       return;
     }
     this.elements.body.dataset['dragging'] = 'true';
-    engine.jump(panBy(engine.motion.target, engine.window, drag.lastX - x, engine.widthPx));
+    engine.jump(panBy(engine.motion.target, engine.reach, drag.lastX - x, engine.widthPx));
     engine.scrollTo(engine.scrollPx + drag.lastY - y);
     drag.lastX = x;
     drag.lastY = y;
@@ -150,7 +151,9 @@ export class PointerInput {
     const picked = this.engine.pick(x, y);
     this.engine.hovered = picked;
     this.elements.body.dataset['over'] = String(picked !== null);
-    if (picked === null) this.tooltip.hide();
+    const reading = picked === null ? readAt(this.engine, x, y) : null;
+    if (reading !== null) this.tooltip.showReading(reading, x, y);
+    else if (picked === null) this.tooltip.hide();
     else this.tooltip.show(picked, x, y);
     this.engine.invalidate();
   }

@@ -1,8 +1,10 @@
 // The column of track names: real elements (text, buttons, tooltips), one pool, only what is on screen. Panning in time
 // never touches it; scrolling moves the container and fills rows that came into sight.
 
+import type { Busy } from './deviceStrip';
 import { HEADER_PX, PINNED_ID, type Layout, type Track } from './layout';
-import { formatCount, plural } from '../format/format';
+import type { CounterInfo } from './model';
+import { formatBytes, formatCount, formatShare, plural, significant } from '../format/format';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -36,6 +38,7 @@ export class LabelColumn {
   private readonly sticky = document.createElement('div');
   private layout: Layout | null = null;
   private selectedLine = '';
+  private readonly busy = new Map<string, string>(); // what the notes of strips say
 
   constructor(host: HTMLElement, private readonly onAction: (track: Track, action: TrackAction) => void) {
     this.inner.className = 'tl-labels-inner';
@@ -74,6 +77,24 @@ export class LabelColumn {
     }
     if (added) this.order(seen);
     this.showSticky(layout, scrollPx);
+  }
+
+  /** How busy the strips on screen were; the notes beside their names say it. */
+  setBusy(strips: ReadonlyMap<string, Busy>): void {
+    for (const [id, row] of this.rows) {
+      const busy = strips.get(id);
+      const text = busy === undefined ? '' : busyNote(busy);
+      if (text === (this.busy.get(id) ?? '') || row.track === null) continue;
+      if (text === '') this.busy.delete(id);
+      else this.busy.set(id, text);
+      this.note(row, row.track);
+    }
+  }
+
+  private note(row: Row, track: Track): void {
+    const busy = this.busy.get(track.id);
+    row.note.textContent = busy ?? noteOf(track, track.line?.derived === true && track.kind === 'line');
+    row.element.title = describe(track) + (busy === undefined ? '' : `\n${busy} busy in this view. Solid: always busy there; lighter: the mean; faint: the most.`);
   }
 
   /** In which process one is, when its header has been scrolled away. */
@@ -151,7 +172,6 @@ export class LabelColumn {
     element.style.transform = `translateY(${track.y}px)`;
     element.style.height = `${track.height}px`;
     element.dataset['track'] = track.id;
-    element.title = describe(track);
     button.hidden = !track.canToggle;
     if (track.canToggle) button.setAttribute('aria-expanded', String(track.open));
     else button.removeAttribute('aria-expanded');
@@ -165,12 +185,28 @@ export class LabelColumn {
     row.up.setAttribute('aria-label', `Move ${track.label} up`);
     row.down.setAttribute('aria-label', `Move ${track.label} down`);
     row.name.textContent = track.label;
-    row.note.textContent = noteOf(track, derived);
+    this.note(row, track);
     element.style.setProperty('--line-height', `${HEADER_PX}px`);
   }
 }
 
+/** "93.1 %", or of several devices from the idlest to the busiest: "88.0 to 95.2 %". */
+export function busyNote(busy: Busy): string {
+  const least = formatShare(busy.least);
+  const most = formatShare(busy.most);
+  return busy.devices === 1 || least === most ? formatShare(busy.all) : `${least.replace(/\s*%$/, '')} to ${most}`;
+}
+
+export function counterValue(value: number, unit: CounterInfo['unit']): string {
+  if (unit === 'bytes') return formatBytes(value);
+  if (unit === 'percent') return `${significant(value)} %`;
+  if (unit === 'count') return formatCount(value);
+  return unit === null ? significant(value) : `${significant(value)} ${unit}`;
+}
+
 function noteOf(track: Track, derived: boolean): string {
+  if (track.counter !== null) return `up to ${counterValue(track.counter.max, track.counter.unit)}`;
+  if (track.kind === 'counters') return formatCount(track.lines);
   if (track.id === PINNED_ID) return plural(track.lines, 'line');
   if (track.kind === 'host') return plural(track.lines, 'process', 'processes');
   if (track.kind === 'plane') return track.plane?.event_count === 0 ? 'no events' : plural(track.lines, 'line');
@@ -183,6 +219,11 @@ function noteOf(track: Track, derived: boolean): string {
 function describe(track: Track): string {
   if (track.id === PINNED_ID) return 'Lines kept at the top';
   if (track.kind === 'host') return `Host ${track.label}`;
+  if (track.counter !== null) {
+    const { name, unit, samples, min, max, plane_name: plane } = track.counter;
+    return `${name} of ${plane}\n${plural(samples, 'sample')}, from ${counterValue(min, unit)} to ${counterValue(max, unit)}. Line: the mean; band: least to most.`;
+  }
+  if (track.kind === 'counters') return `Counters of ${track.plane?.name ?? ''}`;
   if (track.kind === 'plane') return `${track.label}\n${plural(track.lines, 'line')}, ${eventsOf(track.plane?.event_count)}`;
   const line = track.line!;
   const rows = line.row_count === null ? 'still being read' : plural(line.row_count, 'row');

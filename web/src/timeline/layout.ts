@@ -5,7 +5,8 @@
 //
 // Height of a line whose rows are not known yet is one row; keepAnchor() in the controller holds what is on screen.
 
-import { lineIndexOf, planeOf, type HostInfo, type LineInfo, type PlaneInfo } from './model';
+import { hostMembers, planeMembers, type StripMember } from './deviceStrip';
+import { lineIndexOf, planeOf, type CounterInfo, type HostInfo, type LineInfo, type PlaneInfo } from './model';
 import { nameMatcher } from './searchMark';
 
 export const HEADER_PX = 24;
@@ -18,8 +19,15 @@ export const MAX_ROWS_PER_LINE = 512;
 const MAX_OPEN_PLANES = 24;
 /** Planes with more lines start folded, unless they are the only one with events. */
 const MAX_OPEN_LINES = 400;
+/** Sessions with more hosts start with every host folded into one strip. */
+const MAX_OPEN_HOSTS = 8;
+/** A process with more counters starts with them folded. */
+const MAX_OPEN_COUNTERS = 6;
+/** A chart, with room above and below. */
+export const COUNTER_PX = 44;
+export const COUNTER_PAD_PX = 4;
 
-export type TrackKind = 'host' | 'plane' | 'line';
+export type TrackKind = 'host' | 'plane' | 'line' | 'counters' | 'counter';
 
 export interface Track {
   readonly kind: TrackKind;
@@ -39,7 +47,12 @@ export interface Track {
   readonly rowsTotal: number | null; // rows the line has; null when not decoded yet
   readonly lines: number; // lines inside a plane or host
   readonly pinned?: boolean;
+  /** The lines whose busy share a folded plane or host shows; empty: nothing to show. */
+  readonly members: readonly StripMember[];
+  readonly counter: CounterInfo | null; // of a chart
 }
+
+const BARE = { plane: null, line: null, lineIndex: -1, chunk: '', rows: 0, rowsTotal: 0, lines: 0, members: [], counter: null } as const;
 
 export class Layout {
   private readonly positions = new Map<string, number>();
@@ -91,6 +104,7 @@ export function defaultFolded(hosts: readonly HostInfo[]): Set<string> {
   const filled = hosts.flatMap((host) => host.planes).filter((plane) => !isEmpty(plane));
   let open = 0;
   for (const host of hosts) {
+    if (hosts.length > MAX_OPEN_HOSTS) folded.add(`h${host.id}`);
     for (const plane of host.planes) {
       const tooMany = open >= MAX_OPEN_PLANES || (plane.lines.length > MAX_OPEN_LINES && filled.length > 1);
       if (isEmpty(plane) || plane.kind === 'metadata' || tooMany) folded.add(plane.id);
@@ -111,8 +125,10 @@ export const NO_CHOICE: Choice = { pinned: [], filter: '', hideEmpty: false };
 export const PINNED_ID = 'pinned';
 
 /** `toggled` holds ids that differ from their default: folded where the default is open, and the reverse. */
-export function makeLayout(hosts: readonly HostInfo[], toggled: ReadonlySet<string>, choice: Choice = NO_CHOICE): Layout {
+export function makeLayout(hosts: readonly HostInfo[], toggled: ReadonlySet<string>, choice: Choice = NO_CHOICE, counters: readonly CounterInfo[] = []): Layout {
   const folded = defaultFolded(hosts);
+  const countersOf = byPlane(counters);
+  for (const [plane, list] of countersOf) if (list.length > MAX_OPEN_COUNTERS) folded.add(`c${plane}`);
   const isOpen = (id: string): boolean => folded.has(id) === toggled.has(id);
   const tracks: Track[] = [];
   let y = 0;
@@ -126,14 +142,13 @@ export function makeLayout(hosts: readonly HostInfo[], toggled: ReadonlySet<stri
     const hostId = `h${host.id}`;
     const planes = host.planes.filter((plane) => {
       if (choice.hideEmpty && isEmpty(plane)) return false;
-      return fits === null || fits(plane.name) || plane.lines.some((line) => fits(labelOf(line)));
+      return fits === null || fits(plane.name) || plane.lines.some((line) => fits(labelOf(line))) || (countersOf.get(plane.id) ?? []).some((one) => fits(one.name));
     });
     if (planes.length === 0 && (fits !== null || (choice.hideEmpty && host.planes.length > 0))) continue;
     const hostOpen = isOpen(hostId);
     push({
-      kind: 'host', id: hostId, label: host.host === '' ? 'host' : host.host, height: HEADER_PX, depth: 0, open: hostOpen,
-      canToggle: host.planes.length > 0, plane: null, line: null, lineIndex: -1, chunk: '', rows: 0, rowsTotal: 0,
-      lines: planes.length,
+      ...BARE, kind: 'host', id: hostId, label: host.host === '' ? 'host' : host.host, height: HEADER_PX, depth: 0, open: hostOpen,
+      canToggle: host.planes.length > 0, lines: planes.length, members: hostOpen ? [] : hostMembers(host, representativeLine),
     });
     if (!hostOpen) continue;
     for (const plane of planes) {
@@ -141,13 +156,39 @@ export function makeLayout(hosts: readonly HostInfo[], toggled: ReadonlySet<stri
       push(planeTrack(plane, planeOpen));
       if (!planeOpen) continue;
       const all = fits === null || fits(plane.name);
+      const charts = (countersOf.get(plane.id) ?? []).filter((one) => all || fits(one.name));
+      const drawn = new Set(charts.map((one) => one.line));
+      // Threads are many and a curve of memory is what one looks for; a device begins with what it ran.
+      if (plane.kind === 'host') pushCounters(plane, charts, isOpen(`c${plane.id}`), push);
       for (const line of plane.lines) {
+        if (line.kind === 'counter' && drawn.has(line.id)) continue;
         if (pinned.has(line.id) || (choice.hideEmpty && line.event_count === 0) || !(all || fits(labelOf(line)))) continue;
         push(lineTrack(plane, line, isOpen(line.id)));
       }
+      if (plane.kind !== 'host') pushCounters(plane, charts, isOpen(`c${plane.id}`), push);
     }
   }
   return new Layout(tracks, y);
+}
+
+function byPlane(counters: readonly CounterInfo[]): Map<string, CounterInfo[]> {
+  const planes = new Map<string, CounterInfo[]>();
+  for (const counter of counters) {
+    const list = planes.get(counter.plane);
+    if (list === undefined) planes.set(counter.plane, [counter]);
+    else list.push(counter);
+  }
+  return planes;
+}
+
+function pushCounters(plane: PlaneInfo, counters: readonly CounterInfo[], open: boolean, push: (track: Omit<Track, 'y'>) => void): void {
+  if (counters.length === 0) return;
+  push({ ...BARE, kind: 'counters', id: `c${plane.id}`, label: 'Counters', height: HEADER_PX, depth: 2, open, canToggle: true, plane, lines: counters.length });
+  if (!open) return;
+  for (const counter of counters) {
+    const label = counter.group !== '' && counter.group !== counter.name && counter.kind === 'counter' ? `${counter.group} ${counter.name}` : counter.name;
+    push({ ...BARE, kind: 'counter', id: `c:${counter.id}`, label, height: COUNTER_PX, depth: 2, open: true, canToggle: false, plane, counter });
+  }
 }
 
 /** Pinned lines move to the top: they are not shown twice. */
@@ -159,10 +200,7 @@ function pushPinned(hosts: readonly HostInfo[], choice: Choice, isOpen: (id: str
     if (plane !== undefined && line !== undefined) found.push({ plane, line });
   }
   if (found.length === 0) return [];
-  push({
-    kind: 'host', id: PINNED_ID, label: 'Pinned', height: HEADER_PX, depth: 0, open: true, canToggle: false, plane: null, line: null, lineIndex: -1,
-    chunk: '', rows: 0, rowsTotal: 0, lines: found.length,
-  });
+  push({ ...BARE, kind: 'host', id: PINNED_ID, label: 'Pinned', height: HEADER_PX, depth: 0, open: true, canToggle: false, lines: found.length });
   for (const { plane, line } of found) {
     const track = lineTrack(plane, line, isOpen(line.id));
     push({ ...track, label: `${track.label}, ${plane.name}`, depth: 1, pinned: true });
@@ -177,7 +215,8 @@ function labelOf(line: LineInfo): string {
 function planeTrack(plane: PlaneInfo, open: boolean): Omit<Track, 'y'> {
   const stand = open ? null : representativeLine(plane);
   return {
-    kind: 'plane', id: plane.id, label: plane.name, height: HEADER_PX, depth: 1, open, canToggle: plane.lines.length > 0,
+    ...BARE, kind: 'plane', id: plane.id, label: plane.name, height: HEADER_PX, depth: 1, open, canToggle: plane.lines.length > 0,
+    members: open ? [] : planeMembers(plane, stand),
     plane, line: stand, lineIndex: stand === null ? -1 : lineIndexOf(stand.id),
     chunk: stand === null ? '' : `${plane.id}.${stand.chunk}`, rows: stand === null ? 0 : 1,
     rowsTotal: stand === null ? 0 : 1, lines: plane.lines.length,
@@ -188,7 +227,7 @@ function lineTrack(plane: PlaneInfo, line: LineInfo, open: boolean): Omit<Track,
   const rowsTotal = line.row_count;
   const rows = open ? Math.min(Math.max(1, rowsTotal ?? 1), MAX_ROWS_PER_LINE) : 1;
   return {
-    kind: 'line', id: line.id, label: labelOf(line), height: rows * ROW_PX + 2 * LINE_PAD_PX, depth: 2, open,
+    ...BARE, kind: 'line', id: line.id, label: labelOf(line), height: rows * ROW_PX + 2 * LINE_PAD_PX, depth: 2, open,
     canToggle: (rowsTotal ?? 1) > 1, plane, line, lineIndex: lineIndexOf(line.id), chunk: `${plane.id}.${line.chunk}`,
     rows, rowsTotal, lines: 0,
   };
@@ -214,7 +253,7 @@ export function toggledToText(toggled: ReadonlySet<string>): string {
 const MAX_TOGGLED = 500;
 
 export function toggledFromText(text: string): Set<string> {
-  const ids = text.split('~').filter((id) => /^(h\d+|\d+\.\d+(\.\d+)?)$/.test(id));
+  const ids = text.split('~').filter((id) => /^(h\d+|c?\d+\.\d+|\d+\.\d+\.\d+)$/.test(id));
   return new Set(ids.slice(0, MAX_TOGGLED));
 }
 

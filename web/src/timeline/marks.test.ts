@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_MARKS, marksFromText, marksToText, withMark } from './marks';
+import { MAX_MARKS, marksFromText, marksToText, shortModule, withMark } from './marks';
 
 describe('marks', () => {
   it('come back from the address as they were put in', () => {
@@ -18,5 +18,13 @@ describe('marks', () => {
   it('have one note a moment, without the separator', () => {
     const marks = withMark(withMark([], { atPs: 7, note: 'old' }), { atPs: 7, note: 'new~er' });
     expect(marks).toEqual([{ atPs: 7, note: 'new er' }]);
+  });
+});
+
+describe('programs', () => {
+  it('are a name and four hex digits', () => {
+    expect(shortModule('jit_step(7716253410928341207)')).toBe('jit_step b0d7');
+    expect(shortModule('jit_step')).toBe('jit_step');
+    expect(shortModule('odd(name)(16)')).toBe('odd(name) 0010');
   });
 });

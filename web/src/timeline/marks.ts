@@ -9,10 +9,22 @@ export interface Mark {
   readonly note: string;
 }
 
+/** A step, or a program as a device ran it. */
 export interface StepMark {
   readonly name: string;
   readonly startPs: number;
   readonly endPs: number;
+}
+
+export function spansOf(items: readonly { name: string; start_ps: number; duration_ps: number }[]): StepMark[] {
+  return items.map((one) => ({ name: one.name, startPs: one.start_ps, endPs: one.start_ps + one.duration_ps }));
+}
+
+/** "jit_step(1234567890)" is "jit_step 02d2": a name and four hex digits of its fingerprint. */
+export function shortModule(name: string): string {
+  const match = /^(.*)\((\d+)\)$/.exec(name);
+  if (match === null) return name;
+  return `${match[1]} ${(BigInt(match[2]!) & 0xffffn).toString(16).padStart(4, '0')}`;
 }
 
 /** Addresses have to stay short enough for servers and chats. */

@@ -33,6 +33,11 @@ export interface MinimapInput {
 export function minimapTracks(layout: Layout): Track[] {
   const best = new Map<string, Track>();
   for (const track of layout.tracks) {
+    const member = track.members[0];
+    if (track.kind === 'host' && member !== undefined) {
+      best.set(track.id, { ...track, line: member.line, lineIndex: member.lineIndex, chunk: member.chunk });
+      continue;
+    }
     if (track.line === null || track.plane === null || track.line.derived || track.line.event_count === 0) continue;
     if (track.kind === 'plane') {
       best.set(track.plane.id, track);

@@ -1,7 +1,7 @@
 // Ids of the timeline: host "h", plane "h.p", line "h.p.l", event "h.p.l.e". The answers themselves are api/types.
 
 export type {
-  AreaGaps, AreaTotals, EventDetail, EventNeighbours, EventStat, Flow, FlowEnd, SearchHit, SearchResult as SearchAnswer, TimelineHost as HostInfo,
+  AreaGaps, AreaTotals, CounterInfo, CounterSeries, EventDetail, EventNeighbours, EventStat, Flow, FlowEnd, RulerMarks, SearchHit, SearchResult as SearchAnswer, TimelineHost as HostInfo,
   TimelineLine as LineInfo, TimelineLines as LinesAnswer, TimelinePlane as PlaneInfo,
 } from '../api/types';
 

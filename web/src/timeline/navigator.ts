@@ -2,23 +2,23 @@
 // Every request belongs to a purpose; a newer one of the same purpose aborts the older, so no late answer wins.
 
 import { api, isAbort, toApiError } from '../api/client';
-import { formatTime } from '../format/format';
+import { formatCount, formatTime } from '../format/format';
 import type { Engine } from './engine';
 import { barTop, type Track } from './layout';
 import { splitEventId, type EventDetail, type SearchAnswer, type SearchHit } from './model';
 import type { DrawnEvent } from './scene';
-import { SearchMark } from './searchMark';
+import { SearchMark, searchOf } from './searchMark';
 import type { TimelineStore } from './state';
 import { fitSpan, makeView, revealSpan, viewEndPs } from './view';
 
 /** Details kept for going back and forth. */
 const MAX_DETAILS = 200;
-/** Hits asked for at once; further ones are fetched from the last one on. */
+/** Hits asked for at once; where one is among the others the server tells. */
 const HIT_PAGE = 1000;
 /** Lines asked when a view has no events: more requests than this would be felt. */
 const MAX_NEAREST_LINES = 12;
 
-type Purpose = 'detail' | 'fit' | 'neighbour' | 'search' | 'runs' | 'nearest';
+type Purpose = 'detail' | 'fit' | 'neighbour' | 'search' | 'step' | 'rank' | 'runs' | 'nearest';
 
 export class Navigator {
   private readonly running = new Map<Purpose, AbortController>();
@@ -57,7 +57,7 @@ export class Navigator {
 
   // ---- selection ---------------------------------------------------------------------------------------------------
 
-  select(id: string | null, options: { picked?: DrawnEvent | null; reveal?: boolean; push?: boolean } = {}): void {
+  select(id: string | null, options: { picked?: DrawnEvent | null; reveal?: boolean; push?: boolean; hitIndex?: number } = {}): void {
     const push = options.push ?? true;
     this.running.get('neighbour')?.abort();
     if (id === null) {
@@ -66,9 +66,10 @@ export class Navigator {
     } else {
       const hits = this.store.get().search?.hits ?? [];
       this.store.set({
-        panel: 'event', selection: id, picked: options.picked ?? null, detailError: null, hitIndex: hits.findIndex((hit) => hit.event === id),
+        panel: 'event', selection: id, picked: options.picked ?? null, detailError: null, hitIndex: options.hitIndex ?? hits.findIndex((hit) => hit.event === id),
         detail: this.details.get(id) ?? null,
       });
+      if (this.store.get().hitIndex < 0 && this.store.get().search?.truncated === true) void this.findRank(id);
       void this.loadDetail(id, options.reveal ?? false);
     }
     if (push) this.onSelected(id);
@@ -216,11 +217,13 @@ export class Navigator {
 
   private async runSearch(query: string, signal: AbortSignal): Promise<void> {
     try {
-      const search = await api.search(this.sessionId, { q: query, limit: HIT_PAGE }, { signal });
-      const selection = this.store.get().selection;
-      this.store.set({ search, searching: false, hitIndex: search.hits.findIndex((hit) => hit.event === selection) });
-      this.engine.setMark(new SearchMark(query, search.hits));
-      if (search.total === 0) this.notice(`No event's name matches "${query}".`);
+      const { selection } = this.store.get();
+      const search = await api.search(this.sessionId, { ...searchOf(query), limit: HIT_PAGE }, { signal });
+      const hitIndex = search.hits.findIndex((hit) => hit.event === selection);
+      this.store.set({ search, searching: false, hitIndex });
+      if (hitIndex < 0 && search.truncated && selection !== null) void this.findRank(selection);
+      this.engine.setMark(new SearchMark(query, search.hits, !search.truncated));
+      if (search.total === 0) this.notice(`No event matches "${query}".`);
     } catch (error) {
       if (isAbort(error)) return;
       this.store.set({ searching: false, search: null, searchError: toApiError(error).body });
@@ -249,20 +252,45 @@ export class Navigator {
     });
   }
 
-  private async stepIn(search: SearchAnswer, query: string, direction: -1 | 1): Promise<void> {
-    const last = search.hits[search.hits.length - 1];
-    const from = this.positionPs();
-    if (direction > 0 && search.truncated && last !== undefined && last.start_ps <= from) {
-      const signal = this.begin('search');
-      const further = await api.search(this.sessionId, { q: query, limit: HIT_PAGE, from_ps: last.start_ps }, { signal });
-      const known = new Set(search.hits.map((hit) => hit.event));
-      const added = further.hits.filter((hit) => !known.has(hit.event));
-      const hits = [...search.hits, ...added];
-      search = { ...search, hits, truncated: further.truncated && added.length > 0 };
-      this.store.set({ search });
-      this.engine.setMark(new SearchMark(query, hits));
+  /** Of an event beyond the first page of hits: is it one, and which. */
+  private async findRank(id: string): Promise<void> {
+    const { query, search } = this.store.get();
+    const signal = this.begin('rank');
+    try {
+      const { near } = await api.search(this.sessionId, { ...searchOf(query), limit: 1, near: id }, { signal });
+      if (near?.is_hit === true && this.store.get().selection === id && this.store.get().search === search) this.store.set({ hitIndex: near.rank });
+    } catch {
+      // Which hit it is, is a nicety; what is wrong with the event its details say.
     }
-    this.goToHit(search.hits, direction, 'Hit');
+  }
+
+  private async stepIn(search: SearchAnswer, query: string, direction: -1 | 1): Promise<void> {
+    // With all hits here no question is needed.
+    if (!search.truncated) {
+      this.goToHit(search.hits, direction, 'Hit');
+      return;
+    }
+    const { selection } = this.store.get();
+    const signal = this.begin('step');
+    const at = selection === null ? { near_ps: this.positionPs() } : { near: selection };
+    const { near } = await api.search(this.sessionId, { ...searchOf(query), limit: 1, ...at }, { signal });
+    if (near === undefined || near === null) {
+      this.goToHit(search.hits, direction, 'Hit');
+      return;
+    }
+    let hit = direction > 0 ? near.next : near.previous;
+    let index = direction > 0 ? near.rank + (near.is_hit ? 1 : 0) : near.rank - 1;
+    const wrapped = hit === null;
+    if (hit === null) [hit, index] = await this.otherEnd(search, query, direction, signal);
+    if (hit === null) return;
+    this.notice(`Hit ${formatCount(index + 1)} of ${formatCount(search.total)}: ${hit.name}${wrapped ? ', from the other end again' : ''}`);
+    this.select(hit.event, { reveal: true, hitIndex: index });
+  }
+
+  private async otherEnd(search: SearchAnswer, query: string, direction: -1 | 1, signal: AbortSignal): Promise<[SearchHit | null, number]> {
+    if (direction > 0) return [search.hits[0] ?? null, 0];
+    const { near } = await api.search(this.sessionId, { ...searchOf(query), limit: 1, near_ps: this.engine.window.endPs + 1 }, { signal });
+    return [near?.previous ?? null, search.total - 1];
   }
 
   private positionPs(): number {

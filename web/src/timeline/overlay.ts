@@ -3,7 +3,7 @@
 import { formatTime } from '../format/format';
 import { drawArrows, type FlowArrow } from './flowArrows';
 import { BAR_PX } from './layout';
-import type { Mark, StepMark } from './marks';
+import { shortModule, type Mark, type StepMark } from './marks';
 import { COLOUR_LINE, COLOUR_SUNKEN, type Palette } from './palette';
 import type { Label } from './scene';
 import { TextFitter } from './textFit';
@@ -14,8 +14,9 @@ import { timeToX, type TimeSpan, type View } from './view';
 export const LABEL_FONT = '500 11px Inter, "Inter fallback", sans-serif';
 const AXIS_FONT = '500 12px Inter, "Inter fallback", sans-serif';
 const LABEL_PAD_PX = 5;
+/** The times; above them a band for the steps, and one for the programs where the profile has them. */
 export const RULER_PX = 48;
-const STEP_PX = 16; // the upper part of the ruler: steps of the profile
+export const BAND_PX = 16;
 /** Narrower steps have no name, and still narrower ones no line. */
 const MIN_STEP_LABEL_PX = 36;
 const MIN_STEP_PX = 4;
@@ -41,6 +42,7 @@ export interface OverlayInput {
   readonly crosshairX: number | null;
   readonly marks: readonly Mark[];
   readonly steps: readonly StepMark[];
+  readonly modules: readonly StepMark[]; // programs as the first device ran them
   readonly flows: readonly FlowArrow[]; // of the selection
   readonly viewFlows: readonly FlowArrow[];
 }
@@ -121,23 +123,23 @@ export class Overlay {
     context.globalAlpha = 1;
   }
 
-  private drawStepBand(context: CanvasRenderingContext2D, input: OverlayInput): void {
+  private drawBand(context: CanvasRenderingContext2D, input: OverlayInput, top: number, spans: readonly StepMark[], nameOf: (span: StepMark) => string): void {
     const { palette, widthPx, view } = input;
     context.font = LABEL_FONT;
-    input.steps.forEach((step, i) => {
-      const x0 = Math.max(0, timeToX(view, widthPx, step.startPs));
-      const x1 = Math.min(widthPx, timeToX(view, widthPx, step.endPs));
-      if (x1 <= x0) return;
+    spans.forEach((span, i) => {
+      const x0 = Math.max(0, timeToX(view, widthPx, span.startPs));
+      const x1 = Math.min(widthPx, timeToX(view, widthPx, span.endPs));
+      if (x1 <= 0 || x0 >= widthPx) return;
       context.fillStyle = palette.css[i % 2 === 0 ? COLOUR_SUNKEN : COLOUR_LINE]!;
-      context.fillRect(x0, 1, Math.max(1, x1 - x0 - 1), STEP_PX - 2);
+      context.fillRect(x0, top + 1, Math.max(1, x1 - x0 - 1), BAND_PX - 2);
       if (x1 - x0 < MIN_STEP_LABEL_PX) return;
-      const text = this.fitter.fit(/^\d+$/.test(step.name) ? `step ${step.name}` : step.name, x1 - x0 - 2 * LABEL_PAD_PX);
+      const text = this.fitter.fit(nameOf(span), x1 - x0 - 2 * LABEL_PAD_PX);
       context.fillStyle = palette.text2;
-      context.fillText(text, x0 + LABEL_PAD_PX, STEP_PX - 5);
+      context.fillText(text, x0 + LABEL_PAD_PX, top + BAND_PX - 5);
     });
   }
 
-  private drawMarks(context: CanvasRenderingContext2D, input: OverlayInput): void {
+  private drawMarks(context: CanvasRenderingContext2D, input: OverlayInput, top: number, bottom: number): void {
     const { palette, widthPx, view } = input;
     context.font = LABEL_FONT;
     for (const mark of input.marks) {
@@ -145,19 +147,19 @@ export class Overlay {
       if (x < -8 || x > widthPx + 8) continue;
       context.fillStyle = palette.warn;
       context.beginPath();
-      context.moveTo(x - 5, STEP_PX);
-      context.lineTo(x + 6, STEP_PX);
-      context.lineTo(x + 0.5, STEP_PX + 8);
+      context.moveTo(x - 5, top);
+      context.lineTo(x + 6, top);
+      context.lineTo(x + 0.5, top + 8);
       context.closePath();
       context.fill();
-      context.fillRect(x, STEP_PX, 1, RULER_PX - STEP_PX);
+      context.fillRect(x, top, 1, bottom - top);
       if (mark.note === '') continue;
       const text = this.fitter.fit(mark.note, 160);
       const width = context.measureText(text).width + 8;
       context.fillStyle = palette.surface;
-      context.fillRect(x + 7, STEP_PX + 1, width, 13);
+      context.fillRect(x + 7, top + 1, width, 13);
       context.fillStyle = palette.warn;
-      context.fillText(text, x + 11, STEP_PX + 11);
+      context.fillText(text, x + 11, top + 11);
     }
   }
 
@@ -181,7 +183,8 @@ export class Overlay {
   }
 
   private drawRuler(input: OverlayInput, ruler: Ruler): void {
-    const context = prepare(this.rulerCanvas, input.widthPx, RULER_PX, input.pixelRatio);
+    const bottom = rulerHeight(input.modules.length > 0);
+    const context = prepare(this.rulerCanvas, input.widthPx, bottom, input.pixelRatio);
     if (context === null) return;
     const { palette, widthPx } = input;
     context.textBaseline = 'alphabetic';
@@ -191,23 +194,25 @@ export class Overlay {
     for (const tick of ruler.ticks) {
       const x = Math.round(tick.x);
       context.fillStyle = tick.label === '' ? palette.line : palette.muted;
-      context.fillRect(x, tick.label === '' ? RULER_PX - 5 : RULER_PX - 9, 1, tick.label === '' ? 5 : 9);
+      context.fillRect(x, tick.label === '' ? bottom - 5 : bottom - 9, 1, tick.label === '' ? 5 : 9);
       if (tick.label === '' || x < 0) continue;
       const width = context.measureText(tick.label).width;
       if (x + 5 + width > widthPx - spanWidth) continue;
       context.fillStyle = palette.text2;
-      context.fillText(tick.label, x + 5, RULER_PX - 10);
+      context.fillText(tick.label, x + 5, bottom - 10);
     }
     context.fillStyle = palette.muted;
-    context.fillText(span, widthPx - spanWidth + 8, RULER_PX - 10);
-    this.drawStepBand(context, input);
-    if (input.area !== null) this.drawAreaLabel(context, input, input.area);
-    this.drawMarks(context, input);
+    context.fillText(span, widthPx - spanWidth + 8, bottom - 10);
+    this.drawBand(context, input, 0, input.steps, (step) => (/^\d+$/.test(step.name) ? `step ${step.name}` : step.name));
+    if (input.modules.length > 0) this.drawBand(context, input, BAND_PX, input.modules, (module) => shortModule(module.name));
+    const top = bottom - RULER_PX + BAND_PX;
+    if (input.area !== null) this.drawAreaLabel(context, input, input.area, top, bottom);
+    this.drawMarks(context, input, top, bottom);
     context.fillStyle = palette.line;
-    context.fillRect(0, RULER_PX - 1, widthPx, 1);
+    context.fillRect(0, bottom - 1, widthPx, 1);
   }
 
-  private drawAreaLabel(context: CanvasRenderingContext2D, input: OverlayInput, area: TimeSpan): void {
+  private drawAreaLabel(context: CanvasRenderingContext2D, input: OverlayInput, area: TimeSpan, top: number, bottom: number): void {
     const x0 = Math.max(0, timeToX(input.view, input.widthPx, area.startPs));
     const x1 = Math.min(input.widthPx, timeToX(input.view, input.widthPx, area.endPs));
     if (x1 <= 0 || x0 >= input.widthPx) return;
@@ -215,12 +220,16 @@ export class Overlay {
     const width = context.measureText(text).width + 12;
     const x = Math.min(Math.max(0, (x0 + x1) / 2 - width / 2), input.widthPx - width);
     context.fillStyle = input.palette.surface;
-    context.fillRect(x - 2, STEP_PX, width + 4, RULER_PX - STEP_PX - 3);
+    context.fillRect(x - 2, top, width + 4, bottom - top - 3);
     context.fillStyle = input.palette.accent;
-    context.fillRect(x0, RULER_PX - 3, x1 - x0, 2);
+    context.fillRect(x0, bottom - 3, x1 - x0, 2);
     context.font = AXIS_FONT;
-    context.fillText(text, x + 6, RULER_PX - 10);
+    context.fillText(text, x + 6, bottom - 10);
   }
+}
+
+export function rulerHeight(hasModules: boolean): number {
+  return RULER_PX + (hasModules ? BAND_PX : 0);
 }
 
 /** "12.304 512 s" with "left edge", or the anchor from which relative ticks count, with "+ ticks". */

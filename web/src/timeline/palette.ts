@@ -9,7 +9,8 @@ export const COLOUR_LINE = 22;
 export const COLOUR_APP = 23;
 export const COLOUR_CONTROL = 24;
 export const COLOUR_INK = 25;
-export const PALETTE_SIZE = 26;
+export const COLOUR_ACCENT = 26;
+export const PALETTE_SIZE = 27;
 
 export interface Palette {
   readonly css: readonly string[];
@@ -42,6 +43,7 @@ export function makePalette(theme: ResolvedTheme): Palette {
   css[COLOUR_APP] = tokens.app;
   css[COLOUR_CONTROL] = tokens.control;
   css[COLOUR_INK] = categoryInk;
+  css[COLOUR_ACCENT] = tokens.accent;
   const rgb = new Float32Array(PALETTE_SIZE * 3);
   css.forEach((colour, i) => rgb.set(hexToRgb(colour), i * 3));
   return {

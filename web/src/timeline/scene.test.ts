@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PieceCache } from './counterChart';
 import { coverChunk } from './cover';
 import { makeLayout } from './layout';
 import { STYLE_DIAGONAL } from './rectBuffer';
@@ -51,7 +52,7 @@ class Fixture {
   input(view: View, changes: Partial<SceneInput> = {}): SceneInput {
     return {
       view, window: this.window, layout: this.layout, cache: this.cache, widthPx: WIDTH, heightPx: 600, scrollPx: 0, pixelRatio: 1,
-      edges: false, mark: null, gridX: [], colourBy: 'category', planeOrdinals: new Map(), ...changes,
+      edges: false, mark: null, gridX: [], colourBy: 'category', planeOrdinals: new Map(), pieces: new PieceCache(), ...changes,
     };
   }
 }

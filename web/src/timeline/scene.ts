@@ -5,8 +5,11 @@
 // Cost: linear in the rectangles on screen (about 2 a pixel and row at most), no allocation but for labels.
 
 import { formatCount } from '../format/format';
+import { pushBusy, pushCurve, pushUnknown, type Place } from './chartRects';
+import { counterColumns, type PieceCache } from './counterChart';
 import { coverChunk, type Segment } from './cover';
-import { BAR_PX, LINE_PAD_PX, ROW_PX, barTop, type Layout, type Track } from './layout';
+import { BUCKET_PX, DeviceStrip, isDense, type Busy } from './deviceStrip';
+import { BAR_PX, COUNTER_PAD_PX, LINE_PAD_PX, ROW_PX, barTop, type Layout, type Track } from './layout';
 import { COLOUR_APP, COLOUR_CONTROL, COLOUR_LINE, COLOUR_SUNKEN, EDGE_OFFSET } from './palette';
 import { RectBuffer, STYLE_DIAGONAL, STYLE_DOTTED, STYLE_EDGE, STYLE_FOOT } from './rectBuffer';
 import { RowWalker } from './rowWalk';
@@ -32,6 +35,7 @@ export interface SceneInput {
   readonly colourBy: ColourBy;
   readonly planeOrdinals: ReadonlyMap<string, number>; // by plane id: which device it is, for colours
   readonly gridX: readonly number[]; // CSS pixels of the ruler's named ticks
+  readonly pieces: PieceCache; // of the counters' curves
 }
 
 export interface Label {
@@ -50,6 +54,7 @@ export interface Frame {
   readonly anyEvent: boolean;
   readonly unloaded: boolean; // some region is drawn as not loaded
   readonly settled: boolean; // every region is drawn from its own tile
+  readonly busy: ReadonlyMap<string, Busy>; // of the strips on screen, by track
 }
 
 /** What one bar on screen is; made only when somebody asks (hover, click, tests). */
@@ -92,6 +97,8 @@ export class Scene {
   private stripRow = NO_STRIP;
   private readonly walker = new RowWalker();
   private readonly colours = new Colours();
+  private readonly strip = new DeviceStrip();
+  private busy = new Map<string, Busy>();
   private labels: Label[] = [];
   private covers = new Map<string, readonly Segment[]>();
   private bars = 0;
@@ -110,7 +117,7 @@ export class Scene {
     this.forVisibleTracks((track) => this.drawTrack(track));
     return {
       buffer: this.buffer, strips: this.strips, labels: this.labels, bars: this.bars, anyEvent: this.anyEvent, unloaded: this.unloaded,
-      settled: this.settled,
+      settled: this.settled, busy: this.busy,
     };
   }
 
@@ -138,6 +145,7 @@ export class Scene {
     this.strips.clear(Math.max(1, Math.round(input.widthPx * input.pixelRatio)));
     this.labels = [];
     this.covers = new Map();
+    this.busy = new Map();
     this.bars = 0;
     this.anyEvent = false;
     this.unloaded = false;
@@ -164,8 +172,10 @@ export class Scene {
 
   private drawTrack(track: Track): void {
     const { widthPx } = this.input;
-    if (track.kind !== 'line') this.fill(0, widthPx, this.y, track.height, COLOUR_APP);
+    if (track.kind !== 'line' && track.kind !== 'counter') this.fill(0, widthPx, this.y, track.height, COLOUR_APP);
     this.fill(0, widthPx, this.y + track.height - 1, 1, COLOUR_LINE);
+    if (track.counter !== null) return this.drawCurve(track);
+    if (showsStrip(track, this.input.view, widthPx)) return this.drawStrip(track);
     if (track.line === null || track.chunk === '' || track.line.event_count === 0) return;
     const segments = this.coverOf(track.chunk);
     const slots: number[] = [];
@@ -176,6 +186,54 @@ export class Scene {
       this.drawGround(track, segment, slot >= 0);
     }
     this.forVisibleRows(track, (row) => this.walkRow(segments, slots, row));
+  }
+
+  private drawStrip(track: Track): void {
+    const { view, window, widthPx } = this.input;
+    const cutTo = { from: this.cssX(window.startPs), to: this.cssX(window.endPs) };
+    for (const chunk of new Set(track.members.map((member) => member.chunk))) {
+      for (const segment of this.coverOf(chunk)) if (segment.tile === null || !segment.exact) this.settled = false;
+    }
+    const busy = this.strip.measure(track.members, (chunk) => this.coverOf(chunk), view, widthPx, cutTo);
+    const place = this.placeOf(barTop(0), BAR_PX);
+    const first = Math.floor(Math.max(0, cutTo.from) / BUCKET_PX);
+    const last = Math.ceil(Math.min(widthPx, cutTo.to) / BUCKET_PX);
+    const known = (i: number): boolean => i < first || i >= last || (busy !== null && !Number.isNaN(busy.mean[i]!));
+    if (pushUnknown(place, Math.ceil(widthPx / BUCKET_PX), BUCKET_PX, known)) {
+      this.unloaded = true;
+      this.settled = false;
+    }
+    if (busy === null) return;
+    this.busy.set(track.id, busy);
+    if (busy.most > 0) {
+      this.anyEvent = true;
+      ++this.bars;
+    }
+    pushBusy(place, busy);
+  }
+
+  private drawCurve(track: Track): void {
+    const { view, window, widthPx, pieces } = this.input;
+    const columns = counterColumns(pieces, track.counter!, view, window, widthPx);
+    const place = this.placeOf(COUNTER_PAD_PX, track.height - 2 * COUNTER_PAD_PX);
+    const from = Math.max(0, Math.floor(this.cssX(window.startPs)));
+    const to = Math.min(columns.mean.length, Math.ceil(this.cssX(window.endPs)));
+    if (pushUnknown(place, columns.mean.length, 1, (x) => x < from || x >= to || columns.loaded[x] === 1)) this.unloaded = true;
+    if (!columns.exact || this.unloaded) this.settled = false;
+    if (!Number.isNaN(columns.mean[from] ?? NaN) || columns.mean.some((value) => !Number.isNaN(value))) {
+      this.anyEvent = true;
+      ++this.bars;
+    }
+    pushCurve(place, columns, track.counter!);
+  }
+
+  private placeOf(top: number, height: number): Place {
+    const { pixelRatio: ratio, widthPx } = this.input;
+    return { buffer: this.buffer, y: this.y + top, height, ratio, widthPx };
+  }
+
+  private cssX(ps: number): number {
+    return this.walkerX(ps) / this.input.pixelRatio;
   }
 
   private drawGround(track: Track, segment: Segment, loaded: boolean): void {
@@ -289,4 +347,9 @@ export class Scene {
       y: this.y + barTop(this.row), height: BAR_PX,
     });
   };
+}
+
+/** A folded host is a strip always, a folded device while its bars would be dust. */
+export function showsStrip(track: Track, view: View, widthPx: number): boolean {
+  return track.members.length > 0 && (track.kind === 'host' || isDense(track.members, view, widthPx));
 }

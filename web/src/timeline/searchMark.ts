@@ -4,6 +4,21 @@ import type { SearchHit } from './model';
 import { splitEventId } from './model';
 import type { Tile } from './tile';
 
+/** Words with which only a search expression begins a term (docs/api/v1.md). */
+const TERM = /(^|[\s(])(name[:=]|stat:|duration\s*[<>]|(line|plane|host):)/;
+const JOINED = /\S\s+(and|or)\s+\S|^not\s+\S/;
+
+/** "stat:flops>1e9 and not line:python" is an expression; "fusion" and "/fus.*3/" are text to look for in names. */
+export function isExpression(query: string): boolean {
+  if (query.length > 2 && query.startsWith('/') && query.endsWith('/')) return false;
+  return TERM.test(query) || JOINED.test(query);
+}
+
+/** What is asked of the server. */
+export function searchOf(query: string): { q: string } | { expression: string } {
+  return isExpression(query) ? { expression: query } : { q: query };
+}
+
 /** Null when the text is empty or is an expression that does not compile (the server then says what is wrong). */
 export function nameMatcher(query: string): ((name: string) => boolean) | null {
   if (query === '') return null;
@@ -24,8 +39,11 @@ export class SearchMark {
   private readonly byTile = new WeakMap<Tile, Int8Array>();
   private readonly byLine = new Map<string, Set<number>>();
 
-  constructor(readonly query: string, hits: readonly SearchHit[]) {
-    this.matches = nameMatcher(query);
+  /** Of an expression the page knows no more than the hits; `all` says that they are all of them. */
+  constructor(readonly query: string, hits: readonly SearchHit[], all = true) {
+    this.matches = isExpression(query) ? null : nameMatcher(query);
+    // Dimming by a part of the hits would hide the others.
+    if (this.matches === null && !all) return;
     for (const hit of hits) {
       const id = splitEventId(hit.event);
       if (id === null) continue;

@@ -8,9 +8,11 @@ import type { Elements } from './elements';
 import { Engine } from './engine';
 import { PointerInput } from './input';
 import { colourByFrom, type ColourBy } from './colour';
+import { BUCKETS } from './counterChart';
 import { pinnedFromText, toggledFromText, toggledToText, type Choice } from './layout';
 import { marksFromText, marksToText, withMark, type Mark } from './marks';
 import { Navigator } from './navigator';
+import { RulerMarkLoader } from './rulerMarks';
 import { installHook } from './testHook';
 import { planeOf, splitEventId } from './model';
 import type { TimelineStore } from './state';
@@ -26,7 +28,7 @@ const RETRY_MS = 3000;
 /** Arrows drawn at once; more would be a black surface. */
 const MAX_VIEW_FLOWS = 400;
 /** Keys of the address that the page follows on Back. */
-const FOLLOWED = ['v', 'sel', 'q', 'open', 'area', 'pin', 'tf', 'he', 'marks', 'colour', 'flows'] as const;
+const FOLLOWED = ['v', 'sel', 'q', 'open', 'area', 'pin', 'tf', 'he', 'marks', 'colour', 'flows', 'two'] as const;
 
 export interface UrlWriter {
   replaceSoon(changes: Readonly<Record<string, string | null>>): void;
@@ -45,6 +47,8 @@ export class TimelineSession {
   private flowsOf: string | null = null; // the selection whose flows are asked for
   private flowCalls = new AbortController();
   private viewFlowCalls = new AbortController();
+  private readonly ruler: RulerMarkLoader;
+  private countersOf = ''; // the version whose counters are known
   private version = '';
   private timer = 0;
   private polls = 0;
@@ -64,11 +68,14 @@ export class TimelineSession {
       onRest: () => {
         this.writeUrl();
         this.loadViewFlows();
+        if (this.started) void this.ruler.look(this.engine.view, this.engine.window);
         this.input?.hoverAgain();
       },
       onVersionChanged: () => void this.loadLines(),
       onMoved: () => this.input?.clearHover(),
+      series: (counter, fromPs, toPs, signal) => api.counterSeries(sessionId, counter, { from_ps: fromPs, to_ps: toPs, buckets: BUCKETS }, { signal }),
     });
+    this.ruler = new RulerMarkLoader(sessionId, (marks) => store.set(marks));
     this.navigator = new Navigator(sessionId, this.engine, store, (id) => url.push(this.noteWritten({ sel: id })));
     this.tooltip = new Tooltip(elements.body, async (id) => {
       try {
@@ -79,14 +86,16 @@ export class TimelineSession {
     });
     this.input = new PointerInput(elements, this.engine, this.navigator, store, this.tooltip, (area) => this.setArea(area));
     this.forgetConnection = onConnection((lost) => {
-      if (!lost) this.engine.retryTiles();
+      if (lost) return;
+      this.engine.retryTiles();
+      if (this.started) void this.loadLines();
     });
     this.removeHook = installHook(this.engine, store);
     this.engine.setToggled(toggledFromText(readKey('open') ?? ''));
     this.engine.setChoice(choiceFromUrl());
     this.store.set({
       area: areaFromText(readKey('area')), panel: readKey('sel') === null ? 'area' : 'event', marks: marksFromText(readKey('marks') ?? ''),
-      colourBy: colourByFrom(readKey('colour') ?? ''), flowsOn: readKey('flows') === '1',
+      colourBy: colourByFrom(readKey('colour') ?? ''), flowsOn: readKey('flows') === '1', twoOn: readKey('two') === '1',
     });
     this.unsubscribe = store.subscribe(() => this.followSelection());
     void this.loadLines();
@@ -96,6 +105,7 @@ export class TimelineSession {
     this.stop.abort();
     window.clearTimeout(this.timer);
     this.removeHook();
+    this.ruler.dispose();
     this.forgetConnection();
     this.unsubscribe();
     this.flowCalls.abort();
@@ -204,14 +214,25 @@ export class TimelineSession {
     );
   }
 
-  /** Steps of the profile, for the ruler. A profile without steps has none, and that is no error. */
-  private async loadSteps(): Promise<void> {
+  /** Counters appear beside their lines once everything is read; without any the tracks stay as they are. */
+  private async loadCounters(version: string): Promise<void> {
+    if (this.countersOf === version) return;
+    this.countersOf = version;
     try {
-      const { steps } = await api.overview(this.sessionId, { signal: this.stop.signal });
-      this.store.set({ steps: (steps?.items ?? []).map((step) => ({ name: step.name, startPs: step.start_ps, endPs: step.start_ps + step.duration_ps })) });
+      const { counters } = await api.counters(this.sessionId, { signal: this.stop.signal });
+      if (this.version !== version) return;
+      this.engine.setCounters(counters);
     } catch (error) {
-      if (!isAbort(error) && !this.stop.signal.aborted) this.store.set({ steps: [] });
+      this.countersOf = '';
+      if (isAbort(error)) return;
+      const apiError = toApiError(error);
+      if (!apiError.lostConnection && apiError.status !== 404) this.store.set({ notice: `The counters could not be loaded: ${apiError.message}` });
     }
+  }
+
+  setTwoOn(twoOn: boolean): void {
+    this.store.set({ twoOn });
+    this.url.push(this.noteWritten({ two: twoOn ? '1' : null }));
   }
 
   /** Escape: the topmost thing only. False when there was nothing to close. */
@@ -244,10 +265,12 @@ export class TimelineSession {
     try {
       const answer = await api.lines(this.sessionId, { signal: this.stop.signal });
       if (this.stop.signal.aborted) return;
+      if (this.version !== answer.version) this.ruler.forget();
       this.version = answer.version;
       this.engine.setLines(answer);
       if (!this.started) this.restore();
       this.store.set({ phase: 'ready', error: null, complete: answer.complete });
+      if (answer.complete) void this.loadCounters(answer.version);
       if (!answer.complete) this.again(POLL_MS[Math.min(this.polls++, POLL_MS.length - 1)]!);
     } catch (error) {
       if (isAbort(error)) return;
@@ -267,11 +290,12 @@ export class TimelineSession {
   /** The view that the address describes; once, when the lines are known. */
   private restore(): void {
     this.started = true;
-    void this.loadSteps();
     for (const key of FOLLOWED) this.seen.set(key, readKey(key) ?? '');
     const { engine, navigator } = this;
     const view = viewFromText(readKey('v') ?? '');
     if (view !== null) engine.jump(view);
+    // Beside another session the view may lie beyond this one's ends; until that one is there it is cut.
+    if (this.store.get().twoOn) engine.unclamped = view;
     const selection = readKey('sel');
     if (selection !== null) navigator.select(selection, { push: false, reveal: view === null });
     const top = /^([^,]+),(-?\d+)$/.exec(readKey('top') ?? '');
@@ -280,6 +304,7 @@ export class TimelineSession {
     const query = readKey('q');
     if (query !== null) navigator.search(query);
     this.loadViewFlows();
+    void this.ruler.look(engine.view, engine.window);
   }
 
   /** Back and Forward: take what somebody else changed. What we wrote ourselves comes back here too and is no news. */
@@ -299,6 +324,7 @@ export class TimelineSession {
     for (const key of ['pin', 'tf', 'he']) this.ifChanged(key, () => engine.setChoice(choiceFromUrl()));
     this.ifChanged('marks', (text) => store.set({ marks: marksFromText(text) }));
     this.ifChanged('colour', (text) => store.set({ colourBy: colourByFrom(text) }));
+    this.ifChanged('two', (text) => store.set({ twoOn: text === '1' }));
     this.ifChanged('flows', (text) => {
       store.set({ flowsOn: text === '1' });
       this.loadViewFlows();

@@ -32,6 +32,8 @@ export interface TimelineState {
   readonly viewFlowsTotal: number;
   readonly marks: readonly Mark[];
   readonly steps: readonly StepMark[];
+  readonly modules: readonly StepMark[]; // programs as one device ran them
+  readonly twoOn: boolean; // the baseline's timeline is below
   readonly colourBy: ColourBy;
   readonly query: string;
   readonly search: SearchAnswer | null;
@@ -41,7 +43,8 @@ export interface TimelineState {
   readonly noEvents: boolean; // everything in view is loaded and there is nothing
   readonly failedTiles: number;
   readonly tileError: string;
-  readonly busy: boolean; // tiles of the view are on their way
+  readonly pendingTiles: number; // pieces of the view that are on their way
+  readonly arrivedTiles: number; // pieces that came so far
   readonly goToOpen: boolean;
   readonly notice: string; // one line for the user and the screen reader: "No further event on this line."
 }
@@ -49,8 +52,8 @@ export interface TimelineState {
 export const INITIAL_STATE: TimelineState = {
   phase: 'loading', error: null, complete: false, empty: false, renderer: 'webgl2', selection: null, picked: null, detail: null,
   detailError: null, area: null, panel: 'event', gapsPlane: null, filter: '', hideEmpty: false, pinnedCount: 0, flowsOn: false, flows: [], flowsTotal: 0, viewFlows: [],
-  viewFlowsTotal: 0, marks: [], steps: [], colourBy: 'category', query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
-  failedTiles: 0, tileError: '', busy: false, goToOpen: false, notice: '',
+  viewFlowsTotal: 0, marks: [], steps: [], modules: [], twoOn: false, colourBy: 'category', query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
+  failedTiles: 0, tileError: '', pendingTiles: 0, arrivedTiles: 0, goToOpen: false, notice: '',
 };
 
 export type TimelineStore = Store<TimelineState>;

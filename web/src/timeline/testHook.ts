@@ -2,6 +2,9 @@
 // Only getters: nothing can be changed through it.
 
 import type { Engine } from './engine';
+import type { FrameTime } from './frameTimes';
+import { drawnArrows, drawnCharts, type DrawnArrows, type DrawnChart } from './look';
+import type { StepMark } from './marks';
 import type { DrawnEvent } from './scene';
 import type { TimelineStore } from './state';
 import type { View } from './view';
@@ -17,6 +20,14 @@ export interface TimelineHook {
   readonly cacheTiles: number;
   readonly selection: string | null;
   readonly scrollPx: number;
+  /** Busy shares that folded devices and hosts show: of the view as a whole, and of each bucket. */
+  readonly strips: readonly { trackId: string; least: number; all: number; most: number; devices: number; min: number[]; mean: number[]; max: number[] }[];
+  /** Curves on screen, pixel by pixel; null where nothing is known. */
+  readonly charts: readonly DrawnChart[];
+  readonly steps: readonly StepMark[];
+  readonly modules: readonly StepMark[];
+  readonly arrows: DrawnArrows;
+  readonly frames: readonly FrameTime[];
 }
 
 declare global {
@@ -59,6 +70,26 @@ export function installHook(engine: Engine, store: TimelineStore): () => void {
     },
     get scrollPx() {
       return engine.scrollPx;
+    },
+    get strips() {
+      return [...(engine.lastFrame?.busy ?? [])].map(([trackId, busy]) => ({
+        trackId, least: busy.least, all: busy.all, most: busy.most, devices: busy.devices, min: [...busy.min], mean: [...busy.mean], max: [...busy.max],
+      }));
+    },
+    get charts() {
+      return drawnCharts(engine);
+    },
+    get steps() {
+      return store.get().steps;
+    },
+    get modules() {
+      return store.get().modules;
+    },
+    get arrows() {
+      return drawnArrows(engine, store);
+    },
+    get frames() {
+      return engine.frameTimes.all;
     },
   });
   window.__strobeTimeline = hook;

@@ -2,6 +2,7 @@
 
 import { formatCount, formatShare, formatTime } from '../format/format';
 import { categories } from '../theme/tokens';
+import type { Reading } from './reading';
 import type { DrawnEvent } from './scene';
 
 const GAP_PX = 14;
@@ -54,6 +55,19 @@ export class Tooltip {
       this.shown = event;
       this.fill(event);
     }
+    this.place(x, y);
+  }
+
+  showReading(reading: Reading, x: number, y: number): void {
+    window.clearTimeout(this.timer);
+    this.shown = null;
+    this.name.textContent = reading.title;
+    this.facts.textContent = reading.facts;
+    this.kind.hidden = true;
+    this.place(x, y);
+  }
+
+  private place(x: number, y: number): void {
     this.element.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = this.element;
     const left = x + GAP_PX + width > this.host.clientWidth ? Math.max(0, x - GAP_PX - width) : x + GAP_PX;
@@ -70,6 +84,7 @@ export class Tooltip {
       this.timer = window.setTimeout(() => void this.complete(event), LOOK_MS);
     }
     const category = categories[event.category] ?? categories[0]!;
+    this.kind.hidden = false;
     this.swatch.style.background = `var(--cat-${category.key})`;
     this.kind.lastElementChild!.textContent = category.label;
   }

@@ -26,6 +26,7 @@ export function useTimelineKeys(session: () => TimelineSession | null, store: Ti
     'timeline.previous_hit': () => session()?.navigator.stepHit(-1),
     'timeline.go_to': () => store.set({ goToOpen: true }),
     'timeline.mark': () => session()?.addMark(),
+    'timeline.gaps': () => (store.get().panel === 'gaps' ? store.set({ panel: 'event' }) : session()?.openGaps(null)),
     'timeline.pin': () => {
       const id = splitEventId(store.get().selection ?? '');
       if (id === null) return false;

@@ -2,6 +2,7 @@
 // minimap shows, then the neighbours that a small pan or scroll would need.
 
 import type { Layout, Track } from './layout';
+import { showsStrip } from './scene';
 import { levelFor, middleOut, rootLevelFor, tileRange, visibleRange, type TileAddress } from './tileGrid';
 import { viewEndPs, type TimeSpan, type View } from './view';
 
@@ -20,12 +21,14 @@ const AHEAD_SHARE = 0.5;
 /** Chunks beyond this cannot be on a screen: a track is 24 px and a chunk of one line is possible. */
 const MAX_CHUNKS = 400;
 
-export function visibleChunks(layout: Layout, scrollPx: number, heightPx: number): string[] {
+/** `strips` tells which folded tracks show their members instead of the line that stands for them. */
+export function visibleChunks(layout: Layout, scrollPx: number, heightPx: number, strips: (track: Track) => boolean = () => false): string[] {
   const chunks = new Set<string>();
   for (let i = Math.max(0, layout.indexAt(Math.max(0, scrollPx))); i < layout.tracks.length; ++i) {
     const track = layout.tracks[i]!;
     if (track.y >= scrollPx + heightPx || chunks.size >= MAX_CHUNKS) break;
-    if (track.chunk !== '' && track.line !== null && track.line.event_count !== 0) chunks.add(track.chunk);
+    if (strips(track)) for (const member of track.members) chunks.add(member.chunk);
+    else if (track.chunk !== '' && track.line !== null && track.line.event_count !== 0) chunks.add(track.chunk);
   }
   return [...chunks];
 }
@@ -38,7 +41,8 @@ export function wantedTiles(input: WantInput): TileAddress[] {
   const add = (chunk: string, atLevel: number, index: number): void => {
     wanted.push({ chunk, level: atLevel, index });
   };
-  const chunks = visibleChunks(layout, scrollPx, heightPx);
+  const strips = (track: Track): boolean => showsStrip(track, view, widthPx);
+  const chunks = visibleChunks(layout, scrollPx, heightPx, strips);
   const root = tileRange(rootLevel, window.startPs, window.endPs + 1);
   const addRoots = (list: readonly string[]): void => {
     for (const chunk of list) for (const index of middleOut(root)) add(chunk, rootLevel, index);
@@ -56,7 +60,7 @@ export function wantedTiles(input: WantInput): TileAddress[] {
       if (range.last < last) add(chunk, level, range.last + 1);
     }
     const ahead = heightPx * AHEAD_SHARE;
-    const around = visibleChunks(layout, scrollPx - ahead, heightPx + 2 * ahead).filter((chunk) => !chunks.includes(chunk));
+    const around = visibleChunks(layout, scrollPx - ahead, heightPx + 2 * ahead, strips).filter((chunk) => !chunks.includes(chunk));
     for (const chunk of around) for (const index of middleOut(range)) add(chunk, level, index);
   }
   return unique(wanted);

@@ -1,0 +1,39 @@
+// A slow server is said, and what of the picture is not its last word; an answer that comes takes the words away.
+
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { connectionLost, onConnection } from '../api/client';
+import { plural } from '../format/format';
+import type { TimelineStore } from './state';
+import { useStore } from './store';
+
+/** Shorter waits are not worth a word. */
+const SLOW_MS = 1500;
+const TICK_MS = 1000;
+
+export function Waiting({ store }: { store: TimelineStore }) {
+  const pending = useStore(store, (state) => state.pendingTiles);
+  const waits = pending > 0;
+  const [sinceMs, setSinceMs] = useState<number | null>(null);
+  const [nowMs, setNowMs] = useState(0);
+  const arrived = useStore(store, (state) => state.arrivedTiles);
+  useEffect(() => {
+    // Each answer begins a new wait: a server that works through a long list is not a slow one.
+    setSinceMs(waits ? performance.now() : null);
+  }, [waits, arrived]);
+  useEffect(() => {
+    if (sinceMs === null) return;
+    let timer = window.setTimeout(function tick() {
+      setNowMs(performance.now());
+      timer = window.setTimeout(tick, TICK_MS);
+    }, SLOW_MS);
+    return () => window.clearTimeout(timer);
+  }, [sinceMs]);
+  // A server that is gone is not slow: the banner above says so.
+  const lost = useSyncExternalStore(onConnection, connectionLost);
+  if (lost || sinceMs === null || nowMs - sinceMs < SLOW_MS) return null;
+  return (
+    <div className="tl-decoding tl-waiting" role="status" data-testid="timeline-waiting">
+      The server is slow: waiting {Math.floor((nowMs - sinceMs) / 1000)} s for {plural(pending, 'piece')}. Coarser pieces and hatched ground stand in.
+    </div>
+  );
+}
