@@ -6,7 +6,7 @@
 import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
 import { ApiError } from '../api/client';
 import { useLocation } from '../state/router';
-import { pushKeys, replaceKeysSoon } from '../state/url';
+import { flushUrlWrites, pushKeys, replaceKeysSoon } from '../state/url';
 import { useResolvedTheme } from '../theme/theme';
 import { ErrorNotice } from '../ui/states';
 import { BottomPanel } from './BottomPanel';
@@ -41,6 +41,8 @@ export default function TimelinePage({ sessionId }: { sessionId: string }) {
     setSession(opened);
     return () => {
       current.current = null;
+      // What this view still had to write is written now or never: later it would move another view.
+      flushUrlWrites();
       opened.dispose();
     };
   }, [sessionId, store]);
@@ -82,7 +84,7 @@ function Stage({ store, session }: { store: TimelineStore; session: TimelineSess
           Still reading: tracks fill in as they come.
         </div>
       )}
-      {complete && <Waiting store={store} />}
+      {complete && session !== null && <Waiting engine={session.engine} />}
     </div>
   );
 }

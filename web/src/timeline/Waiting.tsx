@@ -3,19 +3,19 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { connectionLost, onConnection } from '../api/client';
 import { plural } from '../format/format';
-import type { TimelineStore } from './state';
+import type { Engine } from './engine';
 import { useStore } from './store';
 
 /** Shorter waits are not worth a word. */
 const SLOW_MS = 1500;
 const TICK_MS = 1000;
 
-export function Waiting({ store }: { store: TimelineStore }) {
-  const pending = useStore(store, (state) => state.pendingTiles);
+export function Waiting({ engine }: { engine: Engine }) {
+  const pending = useStore(engine.progress, (state) => state.pending);
   const waits = pending > 0;
   const [sinceMs, setSinceMs] = useState<number | null>(null);
   const [nowMs, setNowMs] = useState(0);
-  const arrived = useStore(store, (state) => state.arrivedTiles);
+  const arrived = useStore(engine.progress, (state) => state.arrived);
   useEffect(() => {
     // Each answer begins a new wait: a server that works through a long list is not a slow one.
     setSinceMs(waits ? performance.now() : null);

@@ -24,11 +24,18 @@ import { Scene, type DrawnEvent, type Frame, type SceneInput } from './scene';
 import { SearchMark } from './searchMark';
 import { SelectionBox } from './selectionBox';
 import type { TimelineStore } from './state';
+import { Store } from './store';
 import { TileCache } from './tileCache';
 import { TileLoader, type TileSource } from './tileLoader';
 import { makeRuler } from './ticks';
 import { wantedTiles } from './want';
 import { fitSpan, fullView, sameView, timeToX, xToTime, type TimeSpan, type View } from './view';
+
+/** Pieces of the view that are on their way, and all that came so far. */
+export interface Progress {
+  readonly pending: number;
+  readonly arrived: number;
+}
 
 export interface EngineOptions {
   readonly force2d: boolean;
@@ -42,6 +49,9 @@ export interface EngineOptions {
 
 /** While the view moves, tiles are asked for at most this often: levels that only flash by are not fetched. */
 const WANT_PAUSE_MS = 90;
+/** While more pieces than this are awaited, frames are made this often for those that come. */
+const MANY_PIECES = 12;
+const MANY_PIECES_PAUSE_MS = 100;
 /** A pointer this near to a thin bar still means it. */
 const PICK_SLACK_PX = 3;
 /** Canvas pixels per CSS pixel are not raised beyond this; text stays sharp and fill rate sane. */
@@ -61,6 +71,8 @@ export class Engine {
   onView: ((view: View) => void) | null = null;
   /** The view of the address, for when a second session widens the reach. */
   unclamped: View | null = null;
+  /** Beside the store, whose changes make a frame each. */
+  readonly progress = new Store<Progress>({ pending: 0, arrived: 0 });
   readonly frameTimes = new FrameTimes();
   readonly charts: CounterLoader;
 
@@ -88,6 +100,7 @@ export class Engine {
   private frameId = 0;
   private wantedAtMs = 0;
   private wantTimer = 0;
+  private redrawTimer = 0;
   private resting = true;
   private readonly selection = new SelectionBox(this);
   private readonly observer: ResizeObserver;
@@ -108,9 +121,9 @@ export class Engine {
     this.loader = new TileLoader(source, (address) => this.cache.has(address), {
       onTile: (address, tile) => {
         this.cache.put(address, tile);
-        store.set({ arrivedTiles: store.get().arrivedTiles + 1 });
+        this.progress.set({ arrived: this.progress.get().arrived + 1 });
         this.minimap.invalidate();
-        this.invalidate();
+        this.redrawSoon();
       },
       onVersionChanged: () => options.onVersionChanged(),
       onProgress: () => this.noteProgress(),
@@ -130,6 +143,7 @@ export class Engine {
     this.disposed = true;
     cancelAnimationFrame(this.frameId);
     window.clearTimeout(this.wantTimer);
+    window.clearTimeout(this.redrawTimer);
     this.observer.disconnect();
     this.unsubscribe();
     this.loader.reset();
@@ -398,6 +412,17 @@ export class Engine {
 
   // ---- frames ----------------------------------------------------------------------------------------------------
 
+  /** Of many pieces that come one after the other not each is worth a frame. */
+  private redrawSoon(): void {
+    if (this.loader.pending < MANY_PIECES) this.invalidate();
+    else if (this.redrawTimer === 0) {
+      this.redrawTimer = window.setTimeout(() => {
+        this.redrawTimer = 0;
+        this.invalidate();
+      }, MANY_PIECES_PAUSE_MS);
+    }
+  }
+
   invalidate(): void {
     if (this.frameId !== 0 || this.disposed) return;
     this.frameId = requestAnimationFrame((nowMs) => this.frame(nowMs));
@@ -514,8 +539,9 @@ export class Engine {
 
   private noteProgress(): void {
     const failed = this.loader.failed;
-    this.store.set({ failedTiles: failed, tileError: failed > 0 ? this.loader.lastError : '', pendingTiles: this.loader.pending });
-    this.invalidate();
+    this.store.set({ failedTiles: failed, tileError: failed > 0 ? this.loader.lastError : '' });
+    this.progress.set({ pending: this.loader.pending });
+    this.redrawSoon();
   }
 
   // ---- size and renderer -------------------------------------------------------------------------------------------

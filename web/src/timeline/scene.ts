@@ -18,7 +18,7 @@ import { StripBuffer } from './strip';
 import { Colours, type ColourBy } from './colour';
 import { FLAG_MERGED } from './tile';
 import type { TileCache } from './tileCache';
-import { levelFor, rootLevelFor, visibleRange } from './tileGrid';
+import { coarseLevelFor, levelFor, rootLevelFor, visibleRange } from './tileGrid';
 import type { TimeSpan, View } from './view';
 
 export interface SceneInput {
@@ -191,10 +191,11 @@ export class Scene {
   private drawStrip(track: Track): void {
     const { view, window, widthPx } = this.input;
     const cutTo = { from: this.cssX(window.startPs), to: this.cssX(window.endPs) };
+    const level = stripLevel(track, view, widthPx, window);
     for (const chunk of new Set(track.members.map((member) => member.chunk))) {
-      for (const segment of this.coverOf(chunk)) if (segment.tile === null || !segment.exact) this.settled = false;
+      for (const segment of this.coverOf(chunk, level)) if (segment.tile === null || !segment.exact) this.settled = false;
     }
-    const busy = this.strip.measure(track.members, (chunk) => this.coverOf(chunk), view, widthPx, cutTo);
+    const busy = this.strip.measure(track.members, (chunk) => this.coverOf(chunk, level), view, widthPx, cutTo);
     const place = this.placeOf(barTop(0), BAR_PX);
     const first = Math.floor(Math.max(0, cutTo.from) / BUCKET_PX);
     const last = Math.ceil(Math.min(widthPx, cutTo.to) / BUCKET_PX);
@@ -263,14 +264,14 @@ export class Scene {
     this.buffer.push(x0 * ratio, x1 * ratio, Math.round(y * ratio), Math.max(1, Math.round(height * ratio)), colour, strength, 0);
   }
 
-  private coverOf(chunk: string): readonly Segment[] {
-    const known = this.covers.get(chunk);
+  private coverOf(chunk: string, level = levelFor(this.input.view, this.input.widthPx)): readonly Segment[] {
+    const key = `${chunk}/${level}`;
+    const known = this.covers.get(key);
     if (known !== undefined) return known;
-    const { cache, view, window, widthPx } = this.input;
-    const level = levelFor(view, widthPx);
+    const { cache, view, window } = this.input;
     const range = visibleRange(level, view, window);
     const segments = range === null ? [] : coverChunk(cache, chunk, level, range, Math.max(level, rootLevelFor(window)), window);
-    this.covers.set(chunk, segments);
+    this.covers.set(key, segments);
     return segments;
   }
 
@@ -352,4 +353,9 @@ export class Scene {
 /** A folded host is a strip always, a folded device while its bars would be dust. */
 export function showsStrip(track: Track, view: View, widthPx: number): boolean {
   return track.members.length > 0 && (track.kind === 'host' || isDense(track.members, view, widthPx));
+}
+
+/** Many hosts are many tiles: their strips do with cells as wide as a bucket. */
+export function stripLevel(track: Track, view: View, widthPx: number, window: TimeSpan): number {
+  return track.kind === 'host' ? coarseLevelFor(view, widthPx, window, BUCKET_PX) : levelFor(view, widthPx);
 }

@@ -43,8 +43,6 @@ export interface TimelineState {
   readonly noEvents: boolean; // everything in view is loaded and there is nothing
   readonly failedTiles: number;
   readonly tileError: string;
-  readonly pendingTiles: number; // pieces of the view that are on their way
-  readonly arrivedTiles: number; // pieces that came so far
   readonly goToOpen: boolean;
   readonly notice: string; // one line for the user and the screen reader: "No further event on this line."
 }
@@ -53,7 +51,7 @@ export const INITIAL_STATE: TimelineState = {
   phase: 'loading', error: null, complete: false, empty: false, renderer: 'webgl2', selection: null, picked: null, detail: null,
   detailError: null, area: null, panel: 'event', gapsPlane: null, filter: '', hideEmpty: false, pinnedCount: 0, flowsOn: false, flows: [], flowsTotal: 0, viewFlows: [],
   viewFlowsTotal: 0, marks: [], steps: [], modules: [], twoOn: false, colourBy: 'category', query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
-  failedTiles: 0, tileError: '', pendingTiles: 0, arrivedTiles: 0, goToOpen: false, notice: '',
+  failedTiles: 0, tileError: '', goToOpen: false, notice: '',
 };
 
 export type TimelineStore = Store<TimelineState>;

@@ -29,6 +29,11 @@ export function levelFor(view: View, widthPx: number): number {
   return level;
 }
 
+/** For something that shows `stepPx` pixels as one: cells of that width do, and the whole session's tile is enough at most. */
+export function coarseLevelFor(view: View, widthPx: number, window: TimeSpan, stepPx: number): number {
+  return Math.min(Math.max(levelFor(view, widthPx), rootLevelFor(window)), levelFor(view, widthPx / stepPx));
+}
+
 /** The finest level at which one or two tiles hold the whole session. */
 export function rootLevelFor(window: TimeSpan): number {
   const span = Math.max(1, window.endPs - window.startPs);

@@ -2,7 +2,7 @@
 // minimap shows, then the neighbours that a small pan or scroll would need.
 
 import type { Layout, Track } from './layout';
-import { showsStrip } from './scene';
+import { showsStrip, stripLevel } from './scene';
 import { levelFor, middleOut, rootLevelFor, tileRange, visibleRange, type TileAddress } from './tileGrid';
 import { viewEndPs, type TimeSpan, type View } from './view';
 
@@ -21,12 +21,13 @@ const AHEAD_SHARE = 0.5;
 /** Chunks beyond this cannot be on a screen: a track is 24 px and a chunk of one line is possible. */
 const MAX_CHUNKS = 400;
 
-/** `strips` tells which folded tracks show their members instead of the line that stands for them. */
+/** `strips` tells which folded tracks show their members instead of the line that stands for them; hosts' are not among these. */
 export function visibleChunks(layout: Layout, scrollPx: number, heightPx: number, strips: (track: Track) => boolean = () => false): string[] {
   const chunks = new Set<string>();
   for (let i = Math.max(0, layout.indexAt(Math.max(0, scrollPx))); i < layout.tracks.length; ++i) {
     const track = layout.tracks[i]!;
     if (track.y >= scrollPx + heightPx || chunks.size >= MAX_CHUNKS) break;
+    if (track.kind === 'host') continue;
     if (strips(track)) for (const member of track.members) chunks.add(member.chunk);
     else if (track.chunk !== '' && track.line !== null && track.line.event_count !== 0) chunks.add(track.chunk);
   }
@@ -51,6 +52,10 @@ export function wantedTiles(input: WantInput): TileAddress[] {
   // Near the root the exact tiles come as fast as the root ones would.
   if (level < rootLevel - 2) addRoots(chunks);
   if (range !== null) for (const index of middleOut(range)) for (const chunk of chunks) add(chunk, level, index);
+  for (const [chunk, atLevel] of hostChunks(input)) {
+    const span = visibleRange(atLevel, view, window);
+    if (span !== null) for (const index of middleOut(span)) add(chunk, atLevel, index);
+  }
   addRoots([...new Set(input.strips.map((track) => track.chunk))]);
   if (range !== null) {
     const first = Math.floor(window.startPs / 2 ** level);
@@ -64,6 +69,17 @@ export function wantedTiles(input: WantInput): TileAddress[] {
     for (const chunk of around) for (const index of middleOut(range)) add(chunk, level, index);
   }
   return unique(wanted);
+}
+
+/** Chunks of the devices of folded hosts in sight, with the level that their strips need. */
+function hostChunks({ layout, scrollPx, heightPx, view, widthPx, window }: WantInput): [string, number][] {
+  const chunks = new Map<string, number>();
+  for (let i = Math.max(0, layout.indexAt(Math.max(0, scrollPx))); i < layout.tracks.length; ++i) {
+    const track = layout.tracks[i]!;
+    if (track.y >= scrollPx + heightPx || chunks.size >= MAX_CHUNKS) break;
+    if (track.kind === 'host') for (const member of track.members) chunks.set(member.chunk, stripLevel(track, view, widthPx, window));
+  }
+  return [...chunks];
 }
 
 function unique(addresses: readonly TileAddress[]): TileAddress[] {
