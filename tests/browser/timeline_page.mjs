@@ -8,6 +8,14 @@ import { ROOT } from './harness.mjs';
 export const BODY = '[data-testid=timeline-body]';
 const tokens = JSON.parse(readFileSync(path.join(ROOT, 'web/src/theme/tokens.json'), 'utf8'));
 
+// Skips a test, and says so, where the server has no such address yet.
+export async function lacks(server, t, route) {
+  const { paths } = await server.json('/api/v1/openapi.json');
+  if (paths[`/api/v1/sessions/{id}/${route}`] !== undefined) return false;
+  t.skip(`the server has no ${route}`);
+  return true;
+}
+
 export const ready = (page) => page.waitForSelector('[data-testid=timeline][data-ready=true]', { timeout: 60_000 });
 export const view = (page) => page.evaluate(() => window.__strobeTimeline.view);
 export const rects = (page) => page.evaluate(() => window.__strobeTimeline.rects);
@@ -38,9 +46,9 @@ export async function close(page) {
   await page.close();
 }
 
-// Until the view rests, everything of it is drawn from its own tiles, and the address holds it.
+// Until the view rests, everything of it is drawn from its own tiles, and the address no longer changes.
 export async function settled(page) {
-  await page.waitForFunction(() => window.__strobeTimeline?.settled && new URLSearchParams(location.search).has('v'));
+  await page.waitForFunction(() => window.__strobeTimeline?.settled);
   await page.waitForFunction(() => {
     const now = JSON.stringify(window.__strobeTimeline.view) + location.search;
     const same = window.__lastSeen === now;

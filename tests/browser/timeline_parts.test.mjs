@@ -6,7 +6,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { corpus, samples, startBrowser, startServer, temporaryDirectory } from './harness.mjs';
-import { BODY, close, comparePicture, key, near, openTimeline, pixel, pixelsOf, ready, sessionOf, settled, themeColour, tracks, untilKey, view } from './timeline_page.mjs';
+import { BODY, close, comparePicture, key, lacks, near, openTimeline, pixel, pixelsOf, ready, sessionOf, settled, themeColour, tracks, untilKey, view } from './timeline_page.mjs';
 import { COUNTER_PEAK, STEPS_A, STEPS_B, counters, twoRuns } from './timeline_sessions.mjs';
 
 const real = corpus();
@@ -91,7 +91,8 @@ test('two sessions stand one above the other, aligned by a step, and move as one
   await close(page);
 });
 
-test('two real sessions are aligned by what both have, and an event below is told beside the one above', onReal, async () => {
+test('two real sessions are aligned by what both have, and an event below is told beside the one above', onReal, async (t) => {
+  if (await lacks(server, t, 'marks')) return;
   const { sessions } = await server.json('/api/v1/sessions?page_size=1000');
   const [one, two] = sessions.filter((session) => session.run === 'cpu-jax-mlp-stall');
   const page = await openTimeline(browser, server, one, `?b=${two.id}&two=1`);
@@ -111,7 +112,8 @@ test('two real sessions are aligned by what both have, and an event below is tol
 
 // ---- curves ------------------------------------------------------------------------------------------------------------
 
-test('counters are curves with least, mean and most of every pixel', async () => {
+test('counters are curves with least, mean and most of every pixel', async (t) => {
+  if (await lacks(server, t, 'counters')) return;
   const session = await sessionOf(server, 'counters');
   const { counters: list } = await server.json(`/api/v1/sessions/${session.id}/counters`);
   assert.equal(list.length, 2);
@@ -157,6 +159,7 @@ test('counters are curves with least, mean and most of every pixel', async () =>
 });
 
 test('memory in use is a curve where the profile has allocations', onReal, async (t) => {
+  if (await lacks(server, t, 'counters')) return;
   const { sessions } = await server.json('/api/v1/sessions?page_size=1000');
   let found = 0;
   for (const session of sessions) {
@@ -178,7 +181,8 @@ test('memory in use is a curve where the profile has allocations', onReal, async
 
 // ---- ruler -------------------------------------------------------------------------------------------------------------
 
-test('steps and programs are on the ruler where the profile puts them', async () => {
+test('steps and programs are on the ruler where the profile puts them', async (t) => {
+  if (await lacks(server, t, 'marks')) return;
   const session = await sessionOf(server, 'two-runs', '2026_01_01_00_00_00');
   const page = await openTimeline(browser, server, session);
   await page.waitForFunction(() => window.__strobeTimeline.modules.length > 0 && window.__strobeTimeline.steps.length > 0);
@@ -216,7 +220,8 @@ test('arrows lead from launches to kernels, of the selection and of all that is 
 
 // ---- files -------------------------------------------------------------------------------------------------------------
 
-test('a view and a session are kept as Chrome JSON and as a Perfetto trace', onReal, async () => {
+test('a view and a session are kept as Chrome JSON and as a Perfetto trace', onReal, async (t) => {
+  if (await lacks(server, t, 'export')) return;
   const session = await sessionOf(server, 'gpu-mi300-attention');
   const page = await openTimeline(browser, server, session, '?v=0ps,400ms');
   const keep = async (id) => {
@@ -239,8 +244,16 @@ test('a view and a session are kept as Chrome JSON and as a Perfetto trace', onR
 
 test('a picosecond has its own place, from 98 seconds down to a nanosecond', onReal, async () => {
   const session = await sessionOf(server, 'tpu-v6e-4-inference');
-  const { hits } = await server.json(`/api/v1/sessions/${session.id}/search?q=copy-done&from_ps=60000000000000&limit=1`);
-  const hit = hits[0];
+  const { hits } = await server.json(`/api/v1/sessions/${session.id}/search?q=copy-done&from_ps=60000000000000&limit=40`);
+  // One with nothing right before it, so that its edge can be seen.
+  let hit = null;
+  for (const one of hits) {
+    const { previous } = await server.json(`/api/v1/sessions/${session.id}/events?line=${one.line}&event=${one.event.split('.')[3]}`);
+    const before = previous === null ? null : await server.json(`/api/v1/sessions/${session.id}/events/${previous}`);
+    if (before !== null && before.start_ps + before.duration_ps < one.start_ps - 400) hit = one;
+    if (hit !== null) break;
+  }
+  assert.ok(hit, 'every one follows another at once');
   const page = await openTimeline(browser, server, session, `?v=${hit.start_ps - 300}ps,1000ps&sel=${hit.event}`);
   await settled(page);
   const width = await page.evaluate(() => document.querySelector('[data-testid=timeline-body]').clientWidth);

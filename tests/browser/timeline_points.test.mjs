@@ -6,7 +6,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { ROOT, corpus, samples, startBrowser, startServer, temporaryDirectory } from './harness.mjs';
-import { BODY, busyAfterKey, busyByLine, close, comparePicture, key, near, openTimeline, percentile, pixel, pixelsOf, ready, rects, sessionOf, settled, themeColour, tracks, untilKey, view } from './timeline_page.mjs';
+import { BODY, busyAfterKey, busyByLine, close, comparePicture, key, lacks, near, openTimeline, percentile, pixel, pixelsOf, ready, rects, sessionOf, settled, themeColour, tracks, untilKey, view } from './timeline_page.mjs';
 import { MANY_HOSTS, largeTpu, manyHosts } from './timeline_sessions.mjs';
 
 const TPU = 'tpu-v6e-4-inference';
@@ -168,7 +168,7 @@ test('L5 an area around the three kernels of one run totals their time once, wit
   const session = await sessionOf(server, MI300);
   const lines = await server.json(`/api/v1/sessions/${session.id}/lines?wait_ms=10000`);
   const streams = lines.hosts.flatMap((host) => host.planes).filter((plane) => plane.kind === 'device').flatMap((plane) => plane.lines).filter((line) => line.kind === 'stream' && line.event_count > 0);
-  const { hits } = await server.json(`/api/v1/sessions/${session.id}/search?q=${encodeURIComponent('/^gemm_fusion_dot_general.1$/')}`);
+  const { hits } = await server.json(`/api/v1/sessions/${session.id}/search?q=${encodeURIComponent('/^gemm_fusion_dot_general_1.kd$/')}`);
   const kernel = hits.filter((hit) => streams.some((line) => line.id === hit.line))[0];
   assert.ok(kernel, 'no such kernel on a stream');
   // The kernels around it: the run of three.
@@ -254,7 +254,8 @@ test('L7 search counts what an independent reader counts over all hosts, within 
   assert.ok(best <= 300 * SLACK, `${best} ms`);
 });
 
-test('L7 next and previous go through hits beyond the first page, and say which one it is', async () => {
+test('L7 next and previous go through hits beyond the first page, and say which one it is', async (t) => {
+  if (await lacks(server, t, 'export')) return;
   const page = await openTimeline(browser, server, await sessionOf(server, 'large'), '?q=fusion');
   await page.waitForFunction(() => /hits? in/.test(document.querySelector('[data-testid=timeline-hits]')?.textContent ?? ''), null, { timeout: 30_000 });
   await page.locator(BODY).focus();
@@ -272,14 +273,15 @@ test('L7 next and previous go through hits beyond the first page, and say which 
   await close(page);
 });
 
-test('L7 an expression over stats counts and steps like a name', onReal, async () => {
+test('L7 an expression over stats counts and steps like a name', onReal, async (t) => {
+  if (await lacks(server, t, 'export')) return;
   const session = await sessionOf(server, TPU);
-  const expression = 'stat:flops>1e9 and duration>1us';
+  const expression = 'stat:bytes_accessed>1e9 and duration>1us';
   const answer = await server.json(`/api/v1/sessions/${session.id}/search?expression=${encodeURIComponent(expression)}`);
   assert.ok(answer.total > 0, 'nothing fits');
   for (const hit of answer.hits.slice(0, 10)) {
     const { stats, duration_ps: durationPs } = await server.json(`/api/v1/sessions/${session.id}/events/${hit.event}`);
-    assert.ok(durationPs > 1e6 && stats.some((stat) => stat.name === 'flops' && Number(stat.value) > 1e9), hit.event);
+    assert.ok(durationPs > 1e6 && stats.some((stat) => stat.name === 'bytes_accessed' && Number(stat.value) > 1e9), hit.event);
   }
   const page = await openTimeline(browser, server, session);
   await page.fill('[data-testid=timeline-search]', expression);

@@ -1,13 +1,13 @@
 // Selecting and walking: event details, previous and next, search hits, runs of an op, the nearest event.
 // Every request belongs to a purpose; a newer one of the same purpose aborts the older, so no late answer wins.
 
-import { api, isAbort, toApiError } from '../api/client';
+import { api, hasRoute, isAbort, toApiError } from '../api/client';
 import { formatCount, formatTime } from '../format/format';
 import type { Engine } from './engine';
 import { barTop, type Track } from './layout';
 import { splitEventId, type EventDetail, type SearchAnswer, type SearchHit } from './model';
 import type { DrawnEvent } from './scene';
-import { SearchMark, searchOf } from './searchMark';
+import { SearchMark, isExpression } from './searchMark';
 import type { TimelineStore } from './state';
 import { fitSpan, makeView, revealSpan, viewEndPs } from './view';
 
@@ -218,7 +218,7 @@ export class Navigator {
   private async runSearch(query: string, signal: AbortSignal): Promise<void> {
     try {
       const { selection } = this.store.get();
-      const search = await api.search(this.sessionId, { ...searchOf(query), limit: HIT_PAGE }, { signal });
+      const search = await api.search(this.sessionId, { ...(await this.asked(query)), limit: HIT_PAGE }, { signal });
       const hitIndex = search.hits.findIndex((hit) => hit.event === selection);
       this.store.set({ search, searching: false, hitIndex });
       if (hitIndex < 0 && search.truncated && selection !== null) void this.findRank(selection);
@@ -252,12 +252,17 @@ export class Navigator {
     });
   }
 
+  /** Servers that write files read expressions too; to others everything is text. */
+  private async asked(query: string): Promise<{ q: string } | { expression: string }> {
+    return isExpression(query) && (await hasRoute('export')) ? { expression: query } : { q: query };
+  }
+
   /** Of an event beyond the first page of hits: is it one, and which. */
   private async findRank(id: string): Promise<void> {
     const { query, search } = this.store.get();
     const signal = this.begin('rank');
     try {
-      const { near } = await api.search(this.sessionId, { ...searchOf(query), limit: 1, near: id }, { signal });
+      const { near } = await api.search(this.sessionId, { ...(await this.asked(query)), limit: 1, near: id }, { signal });
       if (near?.is_hit === true && this.store.get().selection === id && this.store.get().search === search) this.store.set({ hitIndex: near.rank });
     } catch {
       // Which hit it is, is a nicety; what is wrong with the event its details say.
@@ -273,7 +278,7 @@ export class Navigator {
     const { selection } = this.store.get();
     const signal = this.begin('step');
     const at = selection === null ? { near_ps: this.positionPs() } : { near: selection };
-    const { near } = await api.search(this.sessionId, { ...searchOf(query), limit: 1, ...at }, { signal });
+    const { near } = await api.search(this.sessionId, { ...(await this.asked(query)), limit: 1, ...at }, { signal });
     if (near === undefined || near === null) {
       this.goToHit(search.hits, direction, 'Hit');
       return;
@@ -289,7 +294,7 @@ export class Navigator {
 
   private async otherEnd(search: SearchAnswer, query: string, direction: -1 | 1, signal: AbortSignal): Promise<[SearchHit | null, number]> {
     if (direction > 0) return [search.hits[0] ?? null, 0];
-    const { near } = await api.search(this.sessionId, { ...searchOf(query), limit: 1, near_ps: this.engine.window.endPs + 1 }, { signal });
+    const { near } = await api.search(this.sessionId, { ...(await this.asked(query)), limit: 1, near_ps: this.engine.window.endPs + 1 }, { signal });
     return [near?.previous ?? null, search.total - 1];
   }
 

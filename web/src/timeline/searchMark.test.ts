@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SearchMark, isExpression, searchOf } from './searchMark';
+import { SearchMark, isExpression } from './searchMark';
 import { makeTile } from './testTiles';
 
 const tile = makeTile([[[{ startPs: 0, durationPs: 10, name: 'fusion.3' }, { startPs: 20, durationPs: 10, name: 'copy.1' }]]], 12, 0);
@@ -9,8 +9,6 @@ describe('what is searched for', () => {
   it('is an expression only when it says so', () => {
     for (const text of ['stat:flops>1e9', 'name=fusion.3', 'fusion and not line:python', 'duration>10us', '(host:a or host:b)', 'dot or fusion', 'not copy', 'duration < 5ns']) expect(isExpression(text)).toBe(true);
     for (const text of ['fusion', '/a and b/', 'all-reduce', 'Memcpy HtoD', 'for', 'and', 'name', 'a::or::b', 'jit(f)/dot_general', 'constant']) expect(isExpression(text)).toBe(false);
-    expect(searchOf('fusion')).toEqual({ q: 'fusion' });
-    expect(searchOf('stat:flops')).toEqual({ expression: 'stat:flops' });
   });
 
   it('marks by name, of an expression by its hits, and by nothing when not all hits are here', () => {

@@ -14,11 +14,6 @@ export function isExpression(query: string): boolean {
   return TERM.test(query) || JOINED.test(query);
 }
 
-/** What is asked of the server. */
-export function searchOf(query: string): { q: string } | { expression: string } {
-  return isExpression(query) ? { expression: query } : { q: query };
-}
-
 /** Null when the text is empty or is an expression that does not compile (the server then says what is wrong). */
 export function nameMatcher(query: string): ((name: string) => boolean) | null {
   if (query === '') return null;

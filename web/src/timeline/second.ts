@@ -4,7 +4,7 @@
 //   const second = new SecondSession(id, elements, store, theme, upper, { onReady });
 //   second.setShift(ps); second.dispose();
 
-import { api, ApiError, isAbort, onConnection, toApiError } from '../api/client';
+import { api, ApiError, hasRoute, isAbort, onConnection, toApiError } from '../api/client';
 import type { ResolvedTheme } from '../theme/tokens';
 import { sideOf, type AlignSide } from './align';
 import { BUCKETS } from './counterChart';
@@ -159,11 +159,8 @@ export class SecondSession {
   }
 
   private async loadCounters(): Promise<void> {
-    try {
-      const { counters } = await api.counters(this.sessionId, { signal: this.stop.signal });
-      this.engine.setCounters(counters);
-    } catch (error) {
-      if (!isAbort(error) && toApiError(error).status !== 404) throw error;
-    }
+    if (!(await hasRoute('counters'))) return;
+    const { counters } = await api.counters(this.sessionId, { signal: this.stop.signal });
+    this.engine.setCounters(counters);
   }
 }

@@ -1,7 +1,7 @@
 // One open timeline: engine, navigator, input and tooltip tied to one session and one set of elements, and the talk with
 // the server that fills them. Lives outside React; the page makes it once the elements exist and disposes it at the end.
 
-import { api, ApiError, isAbort, onConnection, toApiError } from '../api/client';
+import { api, ApiError, hasRoute, isAbort, onConnection, toApiError } from '../api/client';
 import { readKey } from '../state/url';
 import type { ResolvedTheme } from '../theme/tokens';
 import type { Elements } from './elements';
@@ -219,6 +219,9 @@ export class TimelineSession {
     if (this.countersOf === version) return;
     this.countersOf = version;
     try {
+      const known = await hasRoute('counters');
+      this.store.set({ serverExports: await hasRoute('export') });
+      if (!known || this.stop.signal.aborted) return;
       const { counters } = await api.counters(this.sessionId, { signal: this.stop.signal });
       if (this.version !== version) return;
       this.engine.setCounters(counters);
@@ -226,7 +229,7 @@ export class TimelineSession {
       this.countersOf = '';
       if (isAbort(error)) return;
       const apiError = toApiError(error);
-      if (!apiError.lostConnection && apiError.status !== 404) this.store.set({ notice: `The counters could not be loaded: ${apiError.message}` });
+      if (!apiError.lostConnection) this.store.set({ notice: `The counters could not be loaded: ${apiError.message}` });
     }
   }
 
