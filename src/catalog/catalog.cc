@@ -345,6 +345,12 @@ STROBE_CATALOG_TABLE(AccessSetting);
 template Result<int64_t> Transaction::DeleteChildren<ProfilerTarget>(const Key&);
 template Result<int64_t> Transaction::DeleteChildren<ProfilerSession>(const Key&);
 template Result<int64_t> Transaction::DeleteChildren<MonitoredEvent>(const Key&);
+STROBE_CATALOG_TABLE(MetricCurve);
+STROBE_CATALOG_TABLE(MetricBlock);
+STROBE_CATALOG_TABLE(RunConfig);
+template Result<int64_t> Transaction::DeleteChildren<MetricCurve>(const Key&);
+template Result<int64_t> Transaction::DeleteChildren<MetricBlock>(const Key&);
+template Result<int64_t> Transaction::DeleteChildren<RunConfig>(const Key&);
 
 bool IsPostgresPlace(std::string_view place) {
   return place.starts_with("postgresql://") || place.starts_with("postgres://");

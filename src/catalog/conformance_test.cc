@@ -148,6 +148,9 @@ TEST_P(ConformanceTest, KeepsEveryColumn) {
   RoundTrip<MonitoredEvent>(*catalog_);
   RoundTrip<Operation>(*catalog_);
   RoundTrip<AnsweredRequest>(*catalog_);
+  RoundTrip<MetricCurve>(*catalog_);
+  RoundTrip<MetricBlock>(*catalog_);
+  RoundTrip<RunConfig>(*catalog_);
 }
 
 TEST_P(ConformanceTest, UndoesEverythingOfAWriteThatFails) {

@@ -142,9 +142,14 @@ std::span<const Migration> AllMigrations() {
                "CREATE INDEX operations_by_target ON operations (project, location, run)",
                "CREATE INDEX operations_by_end ON operations (end_unix_ns) WHERE done = 1",
                "CREATE INDEX requests_by_time ON answered_requests (create_unix_ns)"}},
-      {.number = 2,
-       .name = "users, roles, tokens, links, audit",
-       .statements = AccessStatements()}};
+      {.number = 2, .name = "users, roles, tokens, links, audit", .statements = AccessStatements()},
+      {.number = 3,
+       .name = "operations that go on",
+       .statements = {"ALTER TABLE operations ADD COLUMN lease_unix_ns {big}",
+                      "ALTER TABLE operations ADD COLUMN progress {text}",
+                      "CREATE INDEX operations_by_lease ON operations (lease_unix_ns) WHERE "
+                      "lease_unix_ns > 0"}},
+      {.number = 4, .name = "metrics and configs of runs", .statements = MetricStatements()}};
   return migrations;
 }
 

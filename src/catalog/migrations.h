@@ -25,6 +25,8 @@ struct Migration {
 std::span<const Migration> AllMigrations();
 // Tables of users, roles, tokens, links and the audit chain.
 std::vector<std::string_view> AccessStatements();
+// Points, curves and configs of runs.
+std::vector<std::string_view> MetricStatements();
 Status Migrate(SqlDatabase& database, const Clock& clock,
                std::span<const Migration> migrations = AllMigrations());
 

@@ -118,6 +118,9 @@ struct Operation {
   int64_t error_code = 0;  // google.rpc.Code
   std::string error_message;
   std::string response;  // JSON with @type, when done and well
+  // Until when the server that works on it vouches for it; 0: nobody works on it.
+  int64_t lease_unix_ns = 0;
+  std::string progress;  // JSON object, while it goes on
 
   Key key() const { return {project, location, "", id}; }
 };

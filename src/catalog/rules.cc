@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "src/catalog/metrics.h"
+
 namespace strobe::catalog {
 namespace {
 
@@ -120,6 +122,7 @@ Status DeleteRun(Transaction& transaction, const Key& key, bool force) {
         .Where(run.id)
         .Hint("Delete them first, or delete with force; profiles in storage stay in any case.");
   }
+  STROBE_RETURN_IF_ERROR(DeleteMetrics(transaction, key));
   return transaction.Delete<Run>(key);
 }
 
@@ -143,14 +146,21 @@ Operation MakeOperation(Transaction& transaction, const Key& parent, std::string
 void Finish(int64_t now_unix_ns, std::string response_json, Operation* operation) {
   operation->done = 1;
   operation->end_unix_ns = now_unix_ns;
+  operation->lease_unix_ns = 0;
   operation->response = std::move(response_json);
 }
 
 void Fail(int64_t now_unix_ns, const Status& error, Operation* operation) {
   operation->done = 1;
   operation->end_unix_ns = now_unix_ns;
+  operation->lease_unix_ns = 0;
   operation->error_code = RpcCodeOf(error.code());
   operation->error_message = fmt::format("{}: {}", error.name(), error.message());
+}
+
+Result<std::vector<Operation>> LapsedOperations(Transaction& transaction, int64_t limit) {
+  return transaction.Select<Operation>("done = 0 AND lease_unix_ns > 0 AND lease_unix_ns < ?",
+                                       {SqlValue{transaction.clock().NowUnixNanos()}}, limit);
 }
 
 int RpcCodeOf(StatusCode code) {

@@ -25,6 +25,10 @@ inline constexpr int64_t kLateCompletedNs = 60'000'000'000;
 // Google keeps request ids for an hour at least; a day covers clients that sleep over night.
 inline constexpr int64_t kRequestIdKeptNs = 24LL * 3600 * 1'000'000'000;
 inline constexpr int64_t kOperationKeptNs = 30 * kRequestIdKeptNs;
+// How long a running operation is believed to live without a word of its server: a server that was
+// killed is noticed within it, a disk or database that stalls for some seconds is not taken for
+// one.
+inline constexpr int64_t kLeaseNs = 20'000'000'000;
 
 // Letters, digits, ".", "_", "~" and "-", the first a letter or digit. Errors: ID_MALFORMED.
 Status CheckId(std::string_view what, std::string_view id);
@@ -55,6 +59,8 @@ Operation MakeOperation(Transaction& transaction, const Key& parent, std::string
                         std::string_view verb);
 void Finish(int64_t now_unix_ns, std::string response_json, Operation* operation);
 void Fail(int64_t now_unix_ns, const Status& error, Operation* operation);
+// Operations whose server has stopped vouching for them, at most `limit`.
+Result<std::vector<Operation>> LapsedOperations(Transaction& transaction, int64_t limit);
 // google.rpc.Code of ours.
 int RpcCodeOf(StatusCode code);
 

@@ -118,7 +118,9 @@ const Table<Operation>& TableOf<Operation>() {
                   {"cancel_requested", &Operation::cancel_requested},
                   {"error_code", &Operation::error_code},
                   {"error_message", &Operation::error_message},
-                  {"response", &Operation::response}}};
+                  {"response", &Operation::response},
+                  {"lease_unix_ns", &Operation::lease_unix_ns},
+                  {"progress", &Operation::progress}}};
   return table;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/catalog/access_records.h"
+#include "src/catalog/metric_records.h"
 #include "src/catalog/resource.h"
 
 namespace strobe::catalog {
@@ -43,6 +44,14 @@ template <>
 const Table<Operation>& TableOf<Operation>();
 template <>
 const Table<AnsweredRequest>& TableOf<AnsweredRequest>();
+
+// metric_tables.cc
+template <>
+const Table<MetricCurve>& TableOf<MetricCurve>();
+template <>
+const Table<MetricBlock>& TableOf<MetricBlock>();
+template <>
+const Table<RunConfig>& TableOf<RunConfig>();
 
 // access_tables.cc
 template <>
