@@ -99,7 +99,9 @@ Result<CaptureResult> Capture(const CaptureRequest& request, const CaptureContex
   }
   STROBE_ASSIGN_OR_RETURN(
       SessionWriter writer,
-      SessionWriter::Prepare(request.root, request.run, request.session, context.ids));
+      request.bare
+          ? SessionWriter::PrepareBare(request.root, request.session, context.ids)
+          : SessionWriter::Prepare(request.root, request.run, request.session, context.ids));
   LogInfo("capture.start", {{"session", writer.session_name()},
                             {"targets", targets.size()},
                             {"duration_ms", request.duration_ms}});

@@ -37,6 +37,7 @@ struct CaptureRequest {
   std::string root;     // log directory
   std::string run;      // folder below the root, may be empty
   std::string session;  // empty: a new name with milliseconds and a random part
+  bool bare = false;    // into <root>/<session> itself, for who puts it elsewhere afterwards
   uint32_t host_tracer_level = 2;
   uint32_t device_tracer_level = 1;
   uint32_t python_tracer_level = 0;

@@ -146,6 +146,22 @@ std::string SessionPathOf(const std::string& place, const std::string& run,
   return path + "/plugins/profile/" + session;
 }
 
+Status CheckSessionFree(const PublishRequest& request, storage::PlaceOpener* places) {
+  const std::string path = SessionPathOf(request.place, request.run, request.session);
+  if (!storage::IsBucketPlace(request.place)) {
+    std::error_code error;
+    const bool free = fs::symlink_status(path, error).type() == fs::file_type::not_found;
+    return free ? OkStatus() : Exists(path);
+  }
+  STROBE_CHECK(places != nullptr);
+  STROBE_ASSIGN_OR_RETURN(const storage::Place place, places->Open(request.place));
+  const std::string folder =
+      place.FolderPrefix() + SessionPathOf("", request.run, request.session).substr(1) + "/";
+  STROBE_ASSIGN_OR_RETURN(const storage::ListPage there,
+                          place.store->List({.prefix = folder, .max_keys = 1}, {}));
+  return there.objects.empty() ? OkStatus() : Exists(path);
+}
+
 Result<std::string> PublishSession(const PublishRequest& request, storage::PlaceOpener* places,
                                    const CancelToken& cancel) {
   STROBE_RETURN_IF_ERROR(CheckRun(request.run));

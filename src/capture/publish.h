@@ -26,6 +26,9 @@ struct PublishRequest {
   std::string session;
 };
 
+// SESSION_EXISTS when the name is taken already; a later PublishSession may still find it taken.
+Status CheckSessionFree(const PublishRequest& request, storage::PlaceOpener* places);
+
 Result<std::string> PublishSession(const PublishRequest& request, storage::PlaceOpener* places,
                                    const CancelToken& cancel);
 

@@ -71,6 +71,20 @@ int TryDirectories(const std::string& parent, const std::vector<std::string>& mi
 Result<SessionWriter> SessionWriter::Prepare(const std::string& root, const std::string& run,
                                              const std::string& session, const IdMaker& ids) {
   STROBE_RETURN_IF_ERROR(CheckRun(run));
+  return PrepareIn(
+      root,
+      run.empty() ? std::string(kProfileDirectory) : run + "/" + std::string(kProfileDirectory),
+      session, ids);
+}
+
+Result<SessionWriter> SessionWriter::PrepareBare(const std::string& folder,
+                                                 const std::string& session, const IdMaker& ids) {
+  return PrepareIn(folder, "", session, ids);
+}
+
+Result<SessionWriter> SessionWriter::PrepareIn(const std::string& root,
+                                               const std::string& below_root,
+                                               const std::string& session, const IdMaker& ids) {
   if (!session.empty()) STROBE_RETURN_IF_ERROR(CheckName("session", session));
   if (root.empty() || root.find('\0') != std::string::npos) {
     return BadRoot(CleanText(root), "it is not a path");
@@ -78,9 +92,8 @@ Result<SessionWriter> SessionWriter::Prepare(const std::string& root, const std:
   std::error_code error;
   const std::string absolute = std::filesystem::absolute(root, error).lexically_normal().string();
   if (error) return BadRoot(root, error.message());
-  const std::string below_root =
-      run.empty() ? std::string(kProfileDirectory) : run + "/" + std::string(kProfileDirectory);
-  const std::string parent = (std::filesystem::path(absolute) / below_root).string();
+  const std::string parent =
+      below_root.empty() ? absolute : (std::filesystem::path(absolute) / below_root).string();
   std::vector<std::string> made = MissingDirectories(parent);
   const int refused = TryDirectories(parent, made);
   if (refused != 0) return BadRoot(root, std::generic_category().message(refused));
@@ -168,7 +181,7 @@ Result<std::string> SessionWriter::SaveHost(const std::string& host_name, const 
     }));
   }
   STROBE_RETURN_IF_ERROR(std::move(file).Commit());
-  return below_root_ + "/" + session_name_ + "/" + file_name;
+  return (below_root_.empty() ? "" : below_root_ + "/") + session_name_ + "/" + file_name;
 }
 
 void SessionWriter::RemoveIfEmpty() {

@@ -32,6 +32,10 @@ class SessionWriter {
   static Result<SessionWriter> Prepare(const std::string& root, const std::string& run,
                                        const std::string& session, const IdMaker& ids);
 
+  // `<folder>/<session>/<host>.xplane.pb`: what is put into its place afterwards.
+  static Result<SessionWriter> PrepareBare(const std::string& folder, const std::string& session,
+                                           const IdMaker& ids);
+
   const std::string& session_name() const { return session_name_; }
   const std::string& session_path() const { return session_path_; }
 
@@ -52,6 +56,8 @@ class SessionWriter {
   void RemoveIfEmpty();
 
  private:
+  static Result<SessionWriter> PrepareIn(const std::string& root, const std::string& below_root,
+                                         const std::string& session, const IdMaker& ids);
   SessionWriter(std::string parent, std::string below_root, const IdMaker& ids)
       : parent_(std::move(parent)), below_root_(std::move(below_root)), ids_(&ids) {}
   Status MakeSessionDirectory();
