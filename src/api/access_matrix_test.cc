@@ -302,6 +302,25 @@ class AccessMatrixTest : public testing::Test, protected AccessFixture {
     if (route.operation_id == "bindRole") {
       return R"({"project":")" + project + R"(","subject":"user:nosuchuser","role":"viewer"})";
     }
+    if (route.operation_id == "writeLogEntries") {
+      return R"({"entries":[{"logName":"projects/x/logs/ml_diagnostics_metric","resource":{"labels":{
+          "project_id":")" +
+             project + R"(","location":"local","namespace":"loss","node_id":"run1"}},
+          "jsonPayload":{"values":[1]}}]})";
+    }
+    if (route.operation_id == "otlpMetrics" || route.operation_id == "otlpLogs") {
+      const std::string resource = R"({"resource":{"attributes":[
+          {"key":"project_id","value":{"stringValue":")" +
+                                   project + R"("}},
+          {"key":"host.name","value":{"stringValue":"run1"}}]},)";
+      if (route.operation_id == "otlpMetrics") {
+        return R"({"resourceMetrics":[)" + resource + R"("scopeMetrics":[{"metrics":[
+            {"name":"loss","gauge":{"dataPoints":[{"asDouble":1}]}}]}]}]})";
+      }
+      return R"({"resourceLogs":[)" + resource + R"("scopeLogs":[{"logRecords":[
+          {"attributes":[{"key":"namespace","value":{"stringValue":"mlrun_configs"}}],
+           "body":{"stringValue":"{\"a\":1}"}}]}]}]})";
+    }
     if (route.operation_id == "createLink") {
       return R"({"session":")" + sessions_.at(project + "/one").id + "\"}";
     }
@@ -381,7 +400,8 @@ class AccessMatrixTest : public testing::Test, protected AccessFixture {
       case Object::kXprofRun:
         return kind.signed_in || kind.AnyLink() ? Seen::kAllowed : Seen::kNotSignedIn;
       case Object::kProject: {
-        const bool of_run = route.pattern.find("machineLearningRuns/{") != std::string::npos;
+        const bool of_run = route.pattern.find("machineLearningRuns/{") != std::string::npos ||
+                            route.pattern.starts_with("/api/v1/runs/");
         const bool opens =
             kind.run_link && of_run && project == "alpha" && route.method == Method::kGet;
         return InProject(kind, project, bit, opens);

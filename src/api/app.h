@@ -38,6 +38,7 @@ using CaptureFunction = std::function<Result<capture::CaptureResult>(
 
 class AccessControl;
 class OidcProvider;
+class RunCaptures;
 class SignIn;
 
 struct AppContext {
@@ -48,13 +49,12 @@ struct AppContext {
   capture::UploadTable* uploads = nullptr;  // null: uploads are not offered
   // Looks now for the profiles of one run; empty: nobody looks.
   std::function<Status(const catalog::Key&)> scan_run;
-  // Asks the work behind a running operation of the catalogue to stop; empty: nothing runs.
-  std::function<void(const catalog::Operation&)> cancel_ml_operation;
+  RunCaptures* run_captures = nullptr;  // null: captures for runs are not offered
   // Null: everybody may do everything (the local mode).
   AccessControl* access = nullptr;
   SignIn* sign_in = nullptr;
   OidcProvider* oidc = nullptr;  // null: none
-  std::string provider_name;  // of the OIDC provider; empty: none
+  std::string provider_name;     // of the OIDC provider; empty: none
   std::shared_ptr<const ProjectMap> projects = std::make_shared<ProjectMap>();
   const Clock* clock = nullptr;
   StaticFiles* console = nullptr;
@@ -88,6 +88,8 @@ void AddV1alphaOperationRoutes(const std::shared_ptr<AppContext>& context,
                                std::vector<Route>* routes);
 void AddV1alphaChildRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddSelfHostedRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddRunMetricRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
+void AddMetricWriteRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddProjectRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddSignInRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);
 void AddAccessRoutes(const std::shared_ptr<AppContext>& context, std::vector<Route>* routes);

@@ -123,6 +123,9 @@ Status Guard::Check(const Request& request, int* http_status) const {
       EqualsIgnoreCase(essence, "application/x-www-form-urlencoded")) {
     return OkStatus();
   }
+  // OTLP's binary form, which no page can send to another site without asking first.
+  const bool otlp = request.path == "/v1/metrics" || request.path == "/v1/logs";
+  if (otlp && EqualsIgnoreCase(essence, "application/x-protobuf")) return OkStatus();
   if (!EqualsIgnoreCase(essence, "application/json")) {
     *http_status = 415;
     return InvalidArgumentError("CONTENT_TYPE_NOT_JSON",

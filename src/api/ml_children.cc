@@ -172,13 +172,69 @@ Result<ProfilerSession> MakeSession(std::string_view body, const Key& key, std::
   session.update_unix_ns = now_unix_ns;
   TakeSession(Stored(normal), &session);
   // Taking it would leave a session that nobody ever captures.
-  if (session.kind == "ON_DEMAND" || session.kind == "SNAPSHOT") {
-    return UnimplementedError("RUN_CAPTURE_NOT_OFFERED",
-                              "This server does not capture for a run yet.")
+  if (IsCaptureKind(session.kind)) {
+    return InvalidArgumentError("SESSION_BY_CAPTURE",
+                                "A session of this kind begins with its capture.")
         .Where(session.kind)
-        .Hint("Use strobe capture or POST /api/v1/captures; the session is found by scanning.");
+        .Hint("Send it by POST.");
   }
   return session;
+}
+
+Result<ProfilerSession> MakeCaptureSession(std::string_view body, const Key& key, std::string etag,
+                                           int64_t now_unix_ns) {
+  STROBE_ASSIGN_OR_RETURN(const std::string normal,
+                          NormalizeMessage(body, ProfilerSessionMessage()));
+  auto session = NewRecord<ProfilerSession>(key, std::move(etag), now_unix_ns);
+  session.update_unix_ns = now_unix_ns;
+  Json document = Stored(normal);
+  // How it goes is ours to say.
+  document.erase("targetSessions");
+  TakeSession(std::move(document), &session);
+  return session;
+}
+
+Result<std::string> SessionKindOf(std::string_view body) {
+  STROBE_ASSIGN_OR_RETURN(const std::string normal,
+                          NormalizeMessage(body, ProfilerSessionMessage()));
+  return WithoutPrefix(Text(Stored(normal), "kind"), "KIND_");
+}
+
+bool IsCaptureKind(std::string_view kind) { return kind == "ON_DEMAND" || kind == "SNAPSHOT"; }
+
+void SetTargetSessions(const std::vector<TargetSession>& targets, int64_t now_unix_ns,
+                       ProfilerSession* session) {
+  Json document = SessionDocument(*session);
+  Json map = Json::object();
+  for (const TargetSession& target : targets) {
+    Json entry{{"sessionPhase", target.phase}};
+    SetTime(entry, "startTime", target.start_unix_ns);
+    SetTime(entry, "endTime", target.end_unix_ns);
+    if (target.error_code != 0 || !target.message.empty()) {
+      entry["status"] = Json{{"code", target.error_code}, {"message", target.message}};
+    }
+    map[target.target] = std::move(entry);
+  }
+  document["targetSessions"] = std::move(map);
+  TakeSession(std::move(document), session);
+  session->update_unix_ns = std::max(now_unix_ns, session->update_unix_ns + 1);
+}
+
+void EndTargetSessions(std::string_view phase, int error_code, std::string_view message,
+                       int64_t now_unix_ns, ProfilerSession* session) {
+  Json document = SessionDocument(*session);
+  Json& map = document["targetSessions"];
+  if (!map.is_object()) map = Json::object();
+  for (auto each = map.begin(); each != map.end(); ++each) {
+    Json& entry = each.value();
+    const std::string at = Text(entry, "sessionPhase");
+    if (at == "SUCCEEDED" || at == "FAILED" || at == "CANCELLED") continue;
+    entry["sessionPhase"] = phase;
+    SetTime(entry, "endTime", now_unix_ns);
+    entry["status"] = Json{{"code", error_code}, {"message", message}};
+  }
+  TakeSession(std::move(document), session);
+  session->update_unix_ns = std::max(now_unix_ns, session->update_unix_ns + 1);
 }
 
 Status UpdateSession(std::string_view body, std::string_view update_mask, std::string etag,

@@ -1,10 +1,9 @@
 // Captures and operations: start, look, follow, cancel.
-#include <algorithm>
-
 #include "src/api/app.h"
 #include "src/api/caller.h"
 #include "src/api/capture_body.h"
 #include "src/api/json_answers.h"
+#include "src/api/operation_progress.h"
 #include "src/api/session_lookup.h"
 #include "src/base/log.h"
 
@@ -23,27 +22,6 @@ std::string OperationJson(const OperationState& state) {
   return json.TakeText();
 }
 
-queue::OperationTarget ConvertTarget(const capture::TargetProgress& progress) {
-  return {.target = progress.target,
-          .state = std::string(capture::TargetStateName(progress.state)),
-          .received_bytes = progress.received_bytes,
-          .message = progress.message,
-          .hint = progress.hint,
-          .file = progress.file};
-}
-
-// What most of the open targets are at; the slowest stage counts, since it is what is waited for.
-std::string StageOf(const std::vector<capture::TargetProgress>& targets) {
-  using capture::TargetState;
-  for (const TargetState state :
-       {TargetState::kConnecting, TargetState::kRecording, TargetState::kCollecting}) {
-    for (const capture::TargetProgress& target : targets) {
-      if (target.state == state) return std::string(capture::TargetStateName(state));
-    }
-  }
-  return "saving";
-}
-
 Status RunCapture(const Context& context, const capture::CaptureRequest& request,
                   queue::OperationHandle& handle) {
   handle.Update([&request](OperationState& state) {
@@ -53,24 +31,14 @@ Status RunCapture(const Context& context, const capture::CaptureRequest& request
   });
   const Result<capture::CaptureResult> result = context->capture(
       request, handle.cancel(), [&handle](const capture::CaptureProgress& progress) {
-        handle.Update([&progress](OperationState& state) {
-          state.stage = StageOf(progress.targets);
-          state.progress_done = static_cast<uint64_t>(
-              std::clamp<int64_t>(progress.elapsed_ms, 0, progress.duration_ms));
-          state.progress_total = static_cast<uint64_t>(progress.duration_ms);
-          state.progress_unit = "ms";
-          state.targets.clear();
-          for (const auto& target : progress.targets) {
-            state.targets.push_back(ConvertTarget(target));
-          }
-        });
+        ShowCaptureProgress(progress, handle);
       });
   if (!result.ok()) return result.status();
   const std::string id = FindSessionId(*context->engine, result->session_path);
   handle.Update([&](OperationState& state) {
     state.stage = "done";
     state.targets.clear();
-    for (const auto& target : result->targets) state.targets.push_back(ConvertTarget(target));
+    for (const auto& target : result->targets) state.targets.push_back(OperationTargetOf(target));
     state.result = {{"session", id},
                     {"session_name", result->session_name},
                     {"hosts_saved", std::to_string(result->hosts_saved)}};

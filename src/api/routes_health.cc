@@ -148,6 +148,8 @@ std::vector<Route> MakeRoutes(Context context) {
   AddV1alphaChildRoutes(context, &routes);
   AddSelfHostedRoutes(context, &routes);
   AddProjectRoutes(context, &routes);
+  AddRunMetricRoutes(context, &routes);
+  AddMetricWriteRoutes(context, &routes);
   AddXprofRoutes(context, &routes);
   AddSignInRoutes(context, &routes);
   AddAccessRoutes(context, &routes);

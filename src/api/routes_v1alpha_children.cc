@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/api/ml_children.h"
+#include "src/api/run_captures.h"
 #include "src/api/v1alpha_support.h"
 #include "src/base/json_writer.h"
 #include "src/catalog/time_text.h"
@@ -28,7 +29,7 @@ Key RunKeyOf(const Key& child) { return {child.project, child.location, "", chil
 Result<ChildContext> ChildContextOf(Transaction& transaction, const Request& request,
                                     const Key& key) {
   ChildContext child;
-  child.base_url = "http://" + std::string(request.HeaderValue("host"));
+  child.base_url = BaseUrlOf(request);
   if (key.run == "-") return child;
   STROBE_ASSIGN_OR_RETURN(const Run run, transaction.Get<Run>(RunKeyOf(key)));
   child.storage_path = run.storage_path;
@@ -188,6 +189,17 @@ Result<Response> CreateChild(const Context& context, const Request& request) {
                 });
 }
 
+Result<Response> CreateSession(const Context& context, const Request& request) {
+  STROBE_ASSIGN_OR_RETURN(const std::string kind, SessionKindOf(request.body));
+  if (!IsCaptureKind(kind)) return CreateChild<ProfilerSession>(context, request);
+  Key key = KeyOf(request);
+  key.id = QueryEither(request, Kind<ProfilerSession>::kIdQuery);
+  if (!key.id.empty()) {
+    STROBE_RETURN_IF_ERROR(catalog::CheckId(Kind<ProfilerSession>::kMessage, key.id));
+  }
+  return StartRunCapture(*context, request, key);
+}
+
 // The SDK may change a session whose creation never arrived: sessions come into being by it.
 template <typename T>
 Result<Response> PatchChild(const Context& context, const Request& request) {
@@ -215,6 +227,18 @@ Result<Response> PatchChild(const Context& context, const Request& request) {
                 });
 }
 
+Status CheckNotCapturing(Transaction& transaction, const Key& key) {
+  STROBE_ASSIGN_OR_RETURN(const auto session, transaction.Get<ProfilerSession>(key));
+  if (session.operation.empty()) return OkStatus();
+  STROBE_ASSIGN_OR_RETURN(
+      const std::optional<Operation> operation,
+      transaction.Find<Operation>({key.project, key.location, "", session.operation}));
+  if (!operation || operation->done != 0) return OkStatus();
+  return FailedPreconditionError("SESSION_CAPTURING", "The session is being captured.")
+      .Where(catalog::OperationName(operation->key()))
+      .Hint("Cancel the operation and wait until it is done.");
+}
+
 // Targets and sessions go without an operation, events with one: so Google's API has it.
 template <typename T>
 Result<Response> DeleteChild(const Context& context, const Request& request) {
@@ -222,6 +246,9 @@ Result<Response> DeleteChild(const Context& context, const Request& request) {
   Result<Response> done =
       Mutate(*context, request, key, "delete",
              [&](Transaction& transaction, Operation* operation) -> Result<std::string> {
+               if constexpr (std::is_same_v<T, ProfilerSession>) {
+                 STROBE_RETURN_IF_ERROR(CheckNotCapturing(transaction, key));
+               }
                STROBE_RETURN_IF_ERROR(transaction.Delete<T>(key));
                operation->target = catalog::ChildName(key, Kind<T>::kCollection);
                return EmptyTypedJson();
@@ -302,11 +329,11 @@ void Add(const Context& context, std::vector<Route>* routes, Method method, std:
 }
 
 template <typename T>
-void AddKind(const Context& context, std::vector<Route>* routes, const std::string& what) {
+void AddKind(const Context& context, std::vector<Route>* routes, const std::string& what,
+             Result<Response> (*create)(const Context&, const Request&) = CreateChild<T>) {
   const std::string collection = kRun + "/" + std::string(Kind<T>::kCollection);
   const std::string name(Kind<T>::kMessage);
-  Add(context, routes, Method::kPost, collection, "mlCreate" + name, "Make a " + what + ".",
-      CreateChild<T>,
+  Add(context, routes, Method::kPost, collection, "mlCreate" + name, "Make a " + what + ".", create,
       {{.name = std::string(Kind<T>::kIdQuery), .description = "Its id; left out, one is made."},
        {.name = "requestId", .description = "UUID of this request."}});
   Add(context, routes, Method::kGet, collection + "/{id}", "mlGet" + name, "One " + what + ".",
@@ -328,7 +355,7 @@ void AddV1alphaChildRoutes(const Context& context, std::vector<Route>* routes) {
         return ListChildren<ProfilerTarget>(c, r, kDefaultPageSizeRuns);
       },
       MlListQueries());
-  AddKind<ProfilerSession>(context, routes, "profiler session");
+  AddKind<ProfilerSession>(context, routes, "profiler session", CreateSession);
   std::vector<QueryParam> session_queries = MlListQueries();
   session_queries.push_back(
       {.name = "refresh", .description = "true: look into the storage first."});

@@ -1,6 +1,7 @@
 // Operations of the ML Diagnostics API: get, list, cancel, delete.
 #include <fmt/format.h>
 
+#include "src/api/run_captures.h"
 #include "src/api/v1alpha_support.h"
 
 namespace strobe::api {
@@ -47,7 +48,7 @@ Result<Response> CancelOperation(const Context& context, const Request& request)
     operation.cancel_requested = 1;
     return transaction.Update(operation);
   }));
-  if (running && context->cancel_ml_operation) context->cancel_ml_operation(operation);
+  if (running && context->run_captures != nullptr) context->run_captures->Cancel(operation.id);
   return MlResponse("{}");
 }
 

@@ -103,8 +103,8 @@ Result<Response> DeleteRun(const Context& context, const Request& request) {
                     STROBE_ASSIGN_OR_RETURN(const Run run, transaction.Get<Run>(key));
                     STROBE_RETURN_IF_ERROR(catalog::CheckEtag(etag, run.etag));
                   }
-                  STROBE_RETURN_IF_ERROR(
-                      catalog::DeleteRun(transaction, key, force == "true" || force == "1"));
+                  STROBE_RETURN_IF_ERROR(catalog::DeleteRun(
+                      transaction, key, EqualsIgnoreCase(force, "true") || force == "1"));
                   operation->target = catalog::RunName(key);
                   return EmptyTypedJson();
                 });

@@ -126,6 +126,10 @@ Result<catalog::ListQuery> ListQueryOf(const Request& request, catalog::Key pare
   return query;
 }
 
+std::string BaseUrlOf(const Request& request) {
+  return (request.secure ? "https://" : "http://") + std::string(request.HeaderValue("host"));
+}
+
 std::string ListJson(std::string_view field, const std::vector<std::string>& items,
                      std::string_view next_page_token) {
   JsonWriter json;
@@ -177,6 +181,7 @@ std::string OperationResourceJson(const Operation& operation) {
   json.Key("verb").String(operation.verb);
   json.Key("requestedCancellation").Bool(operation.cancel_requested != 0);
   json.Key("apiVersion").String("v1alpha");
+  if (!operation.progress.empty()) json.Key("progress").Raw(operation.progress);
   json.EndObject();
   json.Key("done").Bool(operation.done != 0);
   if (operation.done != 0 && operation.error_code != 0) {
@@ -192,14 +197,17 @@ std::string OperationResourceJson(const Operation& operation) {
 }
 
 Result<Response> Mutate(AppContext& context, const Request& request, const catalog::Key& parent,
-                        std::string_view verb, const MutateWork& work) {
+                        std::string_view verb, const MutateWork& work,
+                        const std::function<void(const Operation&)>& on_committed) {
   STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(context));
   const std::string_view request_id = QueryEither(request, "requestId");
   const std::string fingerprint = FingerprintOf(request);
   Operation operation;
+  bool fresh = false;
   STROBE_RETURN_IF_ERROR(catalog->Write([&](catalog::Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(const std::optional<Operation> answered,
                             catalog::FindAnswered(transaction, parent, request_id, fingerprint));
+    fresh = !answered;
     if (answered) {
       operation = *answered;
       return OkStatus();
@@ -212,6 +220,7 @@ Result<Response> Mutate(AppContext& context, const Request& request, const catal
     STROBE_RETURN_IF_ERROR(transaction.Insert(operation));
     return catalog::RememberAnswered(transaction, operation, request_id, fingerprint);
   }));
+  if (fresh && on_committed) on_committed(operation);
   return MlResponse(OperationResourceJson(operation));
 }
 

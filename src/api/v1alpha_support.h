@@ -44,6 +44,8 @@ catalog::Key KeyOf(const Request& request);
 // `parent` with filter, order and paging of the request. Errors: PAGE_SIZE_MALFORMED.
 Result<catalog::ListQuery> ListQueryOf(const Request& request, catalog::Key parent,
                                        int64_t default_page_size);
+// Under which the client reached us: what answers link to.
+std::string BaseUrlOf(const Request& request);
 // {"<field>": [...], "nextPageToken": "..."}
 std::string ListJson(std::string_view field, const std::vector<std::string>& items,
                      std::string_view next_page_token);
@@ -58,8 +60,11 @@ std::string OperationResourceJson(const catalog::Operation& operation);
 
 using MutateWork = std::function<Result<std::string>(catalog::Transaction&, catalog::Operation*)>;
 // `parent` has project and location; `work` sets the operation's target and returns the response.
+// With an empty response the operation is left open; `on_committed` then begins its work, and is
+// not called for a request that was answered before.
 Result<Response> Mutate(AppContext& context, const Request& request, const catalog::Key& parent,
-                        std::string_view verb, const MutateWork& work);
+                        std::string_view verb, const MutateWork& work,
+                        const std::function<void(const catalog::Operation&)>& on_committed = {});
 // For creates: an ALREADY_EXISTS names the whole resource.
 Status NamingResource(Status status, const std::string& resource_name);
 
