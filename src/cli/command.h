@@ -30,6 +30,7 @@ enum ExitCode : int {
 struct ServeOptions {
   std::vector<std::string> roots;
   std::string listen = "127.0.0.1:8080";
+  std::string otlp_listen;  // ADDRESS:PORT for exporters that speak gRPC; empty: none
   bool insecure_no_auth = false;
   bool access = false;                     // sign-in, roles, tokens: kept in the catalogue
   std::string access_contact;              // whom to ask, shown to those who may not

@@ -10,7 +10,7 @@
 #include "src/cli/agent_files.h"
 #include "src/cli/command.h"
 #include "src/cli/parse_access.h"
-#include "src/cli/resource_command.h"
+#include "src/cli/parse_resources.h"
 #include "src/cli/text.h"
 #include "src/tools/agent_tools.h"
 #include "src/tools/registry.h"
@@ -44,6 +44,8 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
       ->required();
   command->add_option("--listen", options.listen, "ADDRESS:PORT; port 0 takes any free one")
       ->capture_default_str();
+  command->add_option("--otlp-listen", options.otlp_listen,
+                      "ADDRESS:PORT for what jobs export by gRPC (OTLP, Google's logging client)");
   command->add_flag("--insecure-no-auth", options.insecure_no_auth,
                     "Allow addresses beyond loopback without access control");
   AddServeAccess(*command, options);
@@ -379,89 +381,6 @@ void AddSmall(CLI::App& app, Action& action) {
   app.add_subcommand("openapi", "Print the description of the API.")->callback([&] {
     action = [] { return RunOpenApi(); };
   });
-}
-
-void AddVerb(CLI::App& group, const std::string& verb, const std::string& help,
-             ResourceOptions& options, ResourceKind kind, Action& action) {
-  CLI::App* command = group.add_subcommand(verb, help);
-  const bool list = verb == "list";
-  const bool makes = verb == "create" || verb == "update";
-  if (!list) command->add_option("ID", options.id, "Its id")->required(verb != "create");
-  command->add_option("--server", options.server, "http://HOST:PORT of the server")
-      ->envname("STROBE_SERVER")
-      ->capture_default_str();
-  command->add_option("--project", options.project, "Project")->capture_default_str();
-  command->add_option("--location", options.location, "Location; - lists those of all")
-      ->capture_default_str();
-  if (kind != ResourceKind::kRun && kind != ResourceKind::kOperation) {
-    command->add_option("--run", options.run, "Run; - lists those of all")->required();
-  }
-  command->add_option("--format", options.format,
-                      "yaml, json, table, csv or value, with fields in brackets if wanted");
-  if (list) {
-    command->add_option("--filter", options.filter, "As in state=FAILED AND run_set=\"a\"");
-    command->add_option("--sort-by", options.order_by, "Fields, each with \" desc\" if wanted");
-    command->add_option("--limit", options.limit, "At most so many; 0 for all");
-    command->add_option("--page-size", options.page_size, "How many a request")
-        ->check(CLI::Range(1, 1000));
-    if (kind == ResourceKind::kSession) {
-      command->add_flag("--refresh", options.refresh, "Look into the storage first");
-    }
-  }
-  if (makes) command->add_option("--set", options.fields, "NAME=VALUE, as often as needed");
-  if (verb == "update") {
-    command->add_option("--etag", options.etag, "Only if it is still this one");
-    command->add_option("--update-mask", options.update_mask, "Fields; default those that are set");
-  }
-  if (verb == "delete" && kind == ResourceKind::kRun) {
-    command->add_flag("--force", options.force, "With all that is below it");
-  }
-  command->callback([&options, &action, verb, kind] {
-    options.verb = verb;
-    options.kind = kind;
-    action = [&options] { return RunResource(options); };
-  });
-}
-
-void AddResources(CLI::App& app, ResourceOptions& options, Action& action) {
-  struct Group {
-    std::string name;
-    std::string help;
-    ResourceKind kind;
-    std::vector<std::string> verbs;
-  };
-  const std::vector<std::string> all = {"list", "describe", "create", "update", "delete"};
-  const Group groups[] = {
-      {"runs", "Runs of a server.", ResourceKind::kRun, all},
-      {"targets",
-       "Profiler targets of a run.",
-       ResourceKind::kTarget,
-       {"list", "describe", "create", "delete"}},
-      {"sessions", "Profiler sessions of a run.", ResourceKind::kSession, all},
-      {"monitored-events", "Monitored events of a run.", ResourceKind::kEvent, all},
-      {"operations",
-       "Operations of a server.",
-       ResourceKind::kOperation,
-       {"list", "describe", "cancel", "delete"}}};
-  const std::map<std::string, std::string> help = {{"list", "List them."},
-                                                   {"describe", "Show one."},
-                                                   {"create", "Make one."},
-                                                   {"update", "Change one."},
-                                                   {"delete", "Forget one; profiles stay."},
-                                                   {"cancel", "Ask one to stop."}};
-  for (const Group& entry : groups) {
-    CLI::App* group = app.add_subcommand(entry.name, entry.help)->group("Runs");
-    group->require_subcommand(1);
-    for (const std::string& verb : entry.verbs) {
-      AddVerb(*group, verb, help.at(verb), options, entry.kind, action);
-    }
-    group->footer(
-        "Examples:\n  strobe " + entry.name + " list" +
-        (entry.kind == ResourceKind::kRun || entry.kind == ResourceKind::kOperation
-             ? std::string()
-             : std::string(" --run RUN")) +
-        " --server http://127.0.0.1:8080 --format \"csv[no-heading](name.basename())\"\n");
-  }
 }
 
 void AddHelp(CLI::App& app, std::string& topic, Action& action) {

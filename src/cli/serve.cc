@@ -12,15 +12,20 @@
 
 #include "src/api/access_control.h"
 #include "src/api/app.h"
+#include "src/api/export_bridge.h"
 #include "src/api/guard.h"
 #include "src/api/https_client.h"
 #include "src/api/oidc.h"
 #include "src/api/openapi.h"
+#include "src/api/run_captures.h"
+#include "src/api/run_place.h"
 #include "src/api/server.h"
 #include "src/api/service_key.h"
 #include "src/api/sign_in.h"
 #include "src/base/address_policy.h"
 #include "src/base/log.h"
+#include "src/capture/export_receiver.h"
+#include "src/capture/staged_capture.h"
 #include "src/capture/upload.h"
 #include "src/catalog/catalog.h"
 #include "src/catalog/scanner.h"
@@ -118,6 +123,12 @@ Result<std::string> FindUploadPlace(const ServeOptions& options,
   return writable.empty() ? std::string() : writable.front();
 }
 
+// A folder of ours for what is not published yet.
+std::string StagingDirectory(engine::Engine& engine) {
+  const std::string& cache = engine.options().cache_directory;
+  return cache.empty() ? fs::temp_directory_path().string() : cache;
+}
+
 constexpr std::string_view kInMemory = ":memory:";
 
 // OK when the folder of the file is there, made if need be, and may be written into.
@@ -161,8 +172,7 @@ Result<std::unique_ptr<catalog::Catalog>> OpenCatalog(const ServeOptions& option
   return catalog::Catalog::Open({.place = place}, SystemClock(), SystemRandom());
 }
 
-// Profiles of runs are shown only below the server's roots: a run's storage path is set by whoever
-// may make runs, and must not become a way to read the rest of the disk.
+// Profiles of runs are shown only below the server's roots.
 // With access control, of those only what belongs to the run's own project. `projects` is null
 // without.
 Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine,
@@ -170,25 +180,7 @@ Result<std::vector<catalog::FoundSession>> FindBelowRoots(engine::Engine& engine
                                                           const catalog::Run& run) {
   const std::string& storage_path = run.storage_path;
   const bool bucket = storage::IsBucketPlace(storage_path);
-  if (!bucket && storage_path.find("://") != std::string::npos) {
-    return UnimplementedError("STORAGE_NOT_SUPPORTED", "This storage is not looked into.")
-        .Where(storage_path.substr(0, 200))
-        .Hint("Use a directory or a bucket (s3://, gs://) below one of the server's roots.");
-  }
-  const std::vector<std::string>& roots = engine.options().roots;
-  std::error_code error;
-  std::string real = bucket ? storage_path : fs::weakly_canonical(storage_path, error).string();
-  while (bucket && real.ends_with('/')) real.pop_back();
-  const bool inside =
-      !error && std::any_of(roots.begin(), roots.end(), [&](const std::string& root) {
-        return real == root || real.starts_with(root.ends_with('/') ? root : root + "/");
-      });
-  if (!inside) {
-    return FailedPreconditionError("STORAGE_OUTSIDE_ROOTS",
-                                   "The run's profiles lie outside of what this server shows.")
-        .Where(storage_path.substr(0, 200))
-        .Hint("Start the server with a directory or bucket above it.");
-  }
+  STROBE_ASSIGN_OR_RETURN(const std::string real, api::PlaceBelowRoots(engine, storage_path));
   STROBE_RETURN_IF_ERROR(engine.Refresh());
   std::vector<catalog::FoundSession> found;
   for (const engine::SessionSummary& summary : engine.Sessions()) {
@@ -311,6 +303,21 @@ Protection ProtectionOf(const ServeOptions& options) {
   return options.insecure_no_auth ? Protection::kInsecureByWish : Protection::kNone;
 }
 
+// Null when nobody asked for it.
+Result<std::unique_ptr<capture::ExportReceiver>> StartReceiver(const ServeOptions& options,
+                                                               const api::Router& router,
+                                                               const IdMaker& ids) {
+  if (options.otlp_listen.empty()) return std::unique_ptr<capture::ExportReceiver>();
+  STROBE_RETURN_IF_ERROR(ParseListen(options.otlp_listen, ProtectionOf(options)).status());
+  const bool tls = !options.tls_certificate.empty();
+  return capture::ExportReceiver::Start({.address = options.otlp_listen,
+                                         .tls_certificate = options.tls_certificate,
+                                         .tls_key = options.tls_key},
+                                        [&router, &ids, tls](const capture::ExportCall& call) {
+                                          return api::AnswerExport(router, ids, tls, call);
+                                        });
+}
+
 void WarnWithoutTls(const ServeOptions& options, const ListenAddress& listen) {
   if (!options.access || !options.tls_certificate.empty() || !options.trusted_proxies.empty() ||
       api::IsLoopbackHost(listen.host)) {
@@ -365,11 +372,9 @@ Result<int> RunServe(const ServeOptions& options) {
   // Before the operations, which end first.
   std::unique_ptr<capture::UploadTable> uploads;
   if (!upload_place.empty()) {
-    const std::string& cache = engine->options().cache_directory;
     uploads = std::make_unique<capture::UploadTable>(
-        capture::UploadOptions{
-            .place = upload_place,
-            .staging_directory = cache.empty() ? fs::temp_directory_path().string() : cache},
+        capture::UploadOptions{.place = upload_place,
+                               .staging_directory = StagingDirectory(*engine)},
         SystemClock(), ids, places);
     (void)uploads->RemoveStale();
   }
@@ -403,6 +408,27 @@ Result<int> RunServe(const ServeOptions& options) {
     return CaptureIntoPlace(request, {.clock = SystemClock(), .ids = ids, .admit = admit}, *places,
                             cancel, progress);
   };
+  const std::string staging_directory = StagingDirectory(*engine);
+  api::RunCaptures run_captures(
+      {.catalog = runs.get(),
+       .operations = operations.get(),
+       .clock = &SystemClock(),
+       .capture =
+           [&ids, admit, places, staging_directory](
+               const capture::CaptureRequest& request, const std::string& staging,
+               const CancelToken& cancel, const api::RunCaptures::Progress& progress) {
+             return capture::CaptureStaged(
+                 request, {.name = staging, .bucket_directory = staging_directory},
+                 {.clock = SystemClock(), .ids = ids, .admit = admit}, *places, cancel, progress);
+           },
+       .remove_staged =
+           [&engine, staging_directory](const std::string& place, const std::string& staging) {
+             const Result<std::string> real = api::PlaceBelowRoots(*engine, place);
+             if (!real.ok()) return;
+             capture::RemoveStaged(*real, {.name = staging, .bucket_directory = staging_directory});
+           },
+       .scan_run = context->scan_run});
+  context->run_captures = &run_captures;
   context->clock = &SystemClock();
   context->console = &console;
   context->capture_default_target = options.capture_target;
@@ -429,15 +455,20 @@ Result<int> RunServe(const ServeOptions& options) {
                           .clock = SystemClock(),
                           .ids = ids,
                           .proxies = options.trusted_proxies.empty() ? nullptr : &proxies}));
+  STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<capture::ExportReceiver> receiver,
+                          StartReceiver(options, router, ids));
   WarnWithoutTls(options, listen);
   scanner.Start();
+  run_captures.Start();
   if (console_directory.empty()) LogWarning("console.missing", {});
   PrintOut(Announcement(listen, server->port(), !options.tls_certificate.empty()));
+  if (receiver != nullptr) PrintOut(fmt::format("Exporters by gRPC: port {}\n", receiver->port()));
   const int signal = WaitForStop(signals, *server);
   LogInfo("server.stopping", {{"signal", signal}});
   stopping.store(true);
   signals.LetSecondOneKill();
   server->Shutdown();
+  run_captures.Stop();
   LogInfo("server.stopped");
   return int{kExitOk};
 }
