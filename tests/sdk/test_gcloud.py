@@ -133,7 +133,7 @@ def test_a_capture_of_two_jobs_and_a_dead_one(place):
         gcloud = client_of(server)
         gcloud("machine-learning-run", "create", "r1", gcs_path=place.logs)
         make_targets(server, "r1", [f"127.0.0.1:{port}" for port in ports] + ["127.0.0.1:1"])
-        names = [basename(target["name"]) for target in gcloud("profiler-target", "list", "r1").resource]
+        names = sorted(basename(target["name"]) for target in gcloud("profiler-target", "list", "r1").resource)
         assert names == ["pod-0", "pod-1", "pod-2"]
 
         done = gcloud("profiler-session", "capture", "s1", "r1", names[:2], duration="1s",
