@@ -342,9 +342,9 @@ async function record(project, run, name, unit, points) {
 }
 
 test('metrics of several runs stand in one chart, by step and by time, with the profiles marked', async () => {
-  const storage = storageOfRun('metrics-run');
   await create('metrics', 'old', { displayName: 'old' });
-  await create('metrics', 'new', { displayName: 'new', artifacts: { gcsPath: storage } });
+  await create('metrics', 'new', { displayName: 'new', artifacts: { gcsPath: path.join(server.captures, 'metrics-run') } });
+  storageOfRun('metrics-run'); // The profile is taken while the run goes on.
   const now = Date.now();
   for (const [run, first] of [['old', 8], ['new', 6]]) {
     await record('metrics', run, 'loss', '1', Array.from({ length: 40 }, (_, step) => ({ ms: now + step * 1000, step, value: first / (1 + step / 10) })));
