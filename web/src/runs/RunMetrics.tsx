@@ -8,7 +8,7 @@ import { Icon } from '../ui/Icon';
 import { saveFile } from '../ui/saveFile';
 import { ErrorNotice, Select, Skeleton } from '../ui/states';
 import { runsApi, type RunKey } from './client';
-import { chartCsv, chartsOf, formatSince, formatValue, type MetricChart, profileMarks, spanOf } from './metrics';
+import { chartCsv, chartsOf, formatSince, formatValue, type MetricChart, profileMarks, spanOf, withMarks } from './metrics';
 import { nameOfKey } from './runs';
 import type { RunSession } from './types';
 import { useRefreshed } from './useRefreshed';
@@ -51,8 +51,8 @@ export default function RunMetrics({ runKey, others, sessions, running }: RunMet
   const charts = value ? chartsOf(value) : [];
   const words = q.trim().toLowerCase();
   const shown = words ? charts.filter((chart) => chart.name.toLowerCase().includes(words)) : charts;
-  const range = span ?? spanOf(charts);
   const marks = by === 'time' && value ? profileMarks(sessions, value.runs[0]?.start_unix_ms ?? null) : [];
+  const range = span ?? withMarks(spanOf(charts), marks);
   const setSpan = (next: readonly [number, number] | null) => pushKeys({ span: next ? next.map((one) => Number(one.toFixed(3))).join(',') : null });
   if (answer.error && !answer.error.lostConnection && !value) {
     return <ErrorNotice what="The metrics could not be read." error={answer.error} onRetry={answer.reload} />;

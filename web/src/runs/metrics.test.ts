@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sparkPath } from '../charts/Spark';
 import { figuresOf } from './figures';
-import { chartCsv, chartsOf, formatSince, formatValue, profileMarks, spanOf } from './metrics';
+import { chartCsv, chartsOf, formatSince, formatValue, profileMarks, spanOf, withMarks } from './metrics';
 import type { MetricSeries, RunSeries } from './types';
 
 const runName = (id: string) => `projects/p/locations/local/machineLearningRuns/${id}`;
@@ -58,6 +58,9 @@ it('marks the profiles that can be opened, and those that cannot', () => {
     { x: 5000, label: 'profile s1', to: null },
   ]);
   expect(profileMarks([session], null)).toEqual([]);
+  const mark = (x: number) => ({ x, label: 'p', to: null });
+  expect(withMarks([10, 20], [mark(5), mark(30), mark(-4)])).toEqual([5, 30]);
+  expect(withMarks([10, 20], [])).toEqual([10, 20]);
 });
 
 it('writes the points of a chart as CSV', () => {

@@ -69,6 +69,12 @@ export function spanOf(charts: readonly MetricChart[]): readonly [number, number
   return from === to ? [from, from + 1] : [from, to];
 }
 
+// The span widened to profiles that were taken in the run's time, but before or after what it recorded.
+export function withMarks([from, to]: readonly [number, number], marks: readonly LineMark[]): readonly [number, number] {
+  const own = marks.map((mark) => mark.x).filter((x) => x >= 0);
+  return [Math.min(from, ...own), Math.max(to, ...own)];
+}
+
 export function formatValue(value: number | null, unit: string): string {
   if (value === null || !Number.isFinite(value)) return unknown;
   if (unit === 's') return formatTime(value * 1e12);
