@@ -36,7 +36,7 @@ interface LineChartProps {
   actions?: ReactNode;
 }
 
-const axisWidth = 60;
+const axisWidth = 72;
 const rightPx = 10;
 const topPx = 10;
 const leastSpanPx = 6; // A shorter drag is a click.
