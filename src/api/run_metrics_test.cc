@@ -5,6 +5,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
+#include "src/api/app.h"
 #include "src/api/fake_engine_for_test.h"
 #include "src/api/metric_entries.h"
 #include "src/api/openapi.h"

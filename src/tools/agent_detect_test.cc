@@ -157,7 +157,8 @@ Value LookAtPrograms(const std::vector<Program>& programs, int64_t duration_ps =
   for (size_t p = 0; p < programs.size(); ++p) {
     const Result<hlo::HloText> program = hlo::HloProtoFromText(programs[p].text);
     EXPECT_TRUE(program.ok()) << program.status().ToString();
-    modules->AddFile("m(" + std::to_string(p + 1) + ").hlo_proto.pb", program->hlo_proto, nullptr);
+    const auto owner = std::make_shared<const hlo::HloText>(*program);
+    modules->AddFile("m(" + std::to_string(p + 1) + ").hlo_proto.pb", owner->hlo_proto, owner);
     for (const std::string& op : programs[p].ops) {
       const int64_t id = analysis::AddTpuOp(
           &plane, {.name = op, .category = "elementwise", .symbol = 1, .program = p + 1});
