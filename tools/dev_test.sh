@@ -113,12 +113,12 @@ test_python() {
   run_pytest "peers and command line" tests/python tests/cli
 }
 
-run_pytest() {  # NAME PATHS...
+run_pytest() {  # NAME PATHS...; with the packages of the environment PYTEST_VENV (test)
   local name="$1" xml="build/test-logs/pytest.xml" passed=0 failed=1 paths=() path
   shift
   for path in "$@"; do if [ -e "$path" ]; then paths+=("$path"); fi; done
   rm -f "$xml"
-  STROBE_BINARY="$ROOT/build/strobe" build/venv-test/bin/python -m pytest -q -p no:cacheprovider --junitxml="$xml" "${paths[@]}" \
+  STROBE_BINARY="$ROOT/build/strobe" "build/venv-${PYTEST_VENV:-test}/bin/python" -m pytest -q -p no:cacheprovider --junitxml="$xml" "${paths[@]}" \
     >build/test-logs/pytest.log 2>&1 </dev/null || true
   if [ -f "$xml" ]; then read -r passed failed < <(python3 tools/count_junit.py "$xml"); fi
   grep -hE 'STROBE_NOTICE|NOT TESTED' build/test-logs/pytest.log >&2 || true
@@ -133,7 +133,7 @@ test_sdk() {
   setup_python_venv test
   setup_python_venv sdk
   setup_node
-  run_pytest "ML Diagnostics SDK" tests/sdk
+  PYTEST_VENV=sdk run_pytest "ML Diagnostics SDK" tests/sdk
   (cd tests/access/provider && npm ci --no-audit --no-fund --silent)
   run_pytest "access control" tests/access
 }

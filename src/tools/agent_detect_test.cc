@@ -159,9 +159,10 @@ Value LookAtPrograms(const std::vector<Program>& programs, int64_t duration_ps =
     EXPECT_TRUE(program.ok()) << program.status().ToString();
     const auto owner = std::make_shared<const hlo::HloText>(*program);
     modules->AddFile("m(" + std::to_string(p + 1) + ").hlo_proto.pb", owner->hlo_proto, owner);
+    uint64_t symbol = 0;
     for (const std::string& op : programs[p].ops) {
       const int64_t id = analysis::AddTpuOp(
-          &plane, {.name = op, .category = "elementwise", .symbol = 1, .program = p + 1});
+          &plane, {.name = op, .category = "elementwise", .symbol = ++symbol, .program = p + 1});
       for (int run = 0; run < programs[p].runs; ++run, at_ps += 2 * duration_ps) {
         line.AddEvent(id, at_ps, duration_ps);
       }

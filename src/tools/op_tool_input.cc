@@ -56,7 +56,11 @@ Result<OpToolInput> ReadOpToolInput(const ToolQuestion& question, ToolInput& inp
                                          : input.CombinedOpStats(question.hosts, cancel));
   for (const size_t host : question.hosts) {
     const ToolHost& asked = input.hosts()[host];
-    if (asked.file != nullptr) continue;
+    // Combining says so of a host that could not be read after all.
+    const bool failed = std::ranges::any_of(
+        ops.stats->diagnostics.errors,
+        [&](const std::string& error) { return error.starts_with(asked.name + ": "); });
+    if (asked.file != nullptr && !failed) continue;
     ops.partial = true;
     ops.notices.push_back({Notice::Severity::kWarning, "HOST_UNREADABLE",
                            "Host " + asked.name + " could not be read and is left out.",

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/analysis/op_profile_for_test.h"
 #include "src/tools/session_for_test.h"
 #include "src/xplane/xspace_builder.h"
 
@@ -12,8 +13,7 @@ namespace {
 std::string Profile(int64_t duration_ps) {
   xplane::XSpaceBuilder space;
   xplane::PlaneBuilder& device = space.AddPlane("/device:TPU:0");
-  const int64_t op = device.AddEventMetadata("fusion.1");
-  device.EventMetadataStats(op).AddStat(device.StatId("hlo_category"), std::string_view("fusion"));
+  const int64_t op = analysis::AddTpuOp(&device, {.name = "fusion.1", .symbol = 1});
   xplane::LineBuilder& ops = device.AddLine(2, "XLA Ops", 0);
   ops.AddEvent(op, 0, duration_ps);
   ops.AddEvent(op, 1'000'000, duration_ps);

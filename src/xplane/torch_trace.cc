@@ -14,13 +14,13 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// "[4, 1, 1]" -> "4,1,1"; empty when it is no such list.
+// "[4, 1, 1]" -> "4,1,1", however it is broken into lines; empty when it is no such list.
 std::string Dimensions(std::string_view list) {
   std::string text;
   for (const char c : list) {
     if ((c >= '0' && c <= '9') || c == ',') {
       text += c;
-    } else if (c != '[' && c != ']' && c != ' ') {
+    } else if (std::string_view("[] \t\r\n").find(c) == std::string_view::npos) {
       return "";
     }
   }

@@ -320,7 +320,11 @@ TEST(TraceJsonTest, TorchTracesSpeakTheWordsOfTools) {
     {"ph":"X","cat":"cuda_runtime","pid":5,"tid":5,"ts":1,"dur":1,"name":"launch","args":{"correlation":44}},
     {"ph":"X","cat":"gpu_user_annotation","pid":1,"tid":7,"ts":2,"dur":5,"name":"forward"},
     {"ph":"X","cat":"kernel","pid":1,"tid":7,"ts":3,"dur":2,"name":"gemm","args":{
-      "correlation":44,"registers per thread":16,"shared memory":1024,"grid":[4,1,1],
+      "correlation":44,"registers per thread":16,"shared memory":1024,"grid":[
+        4,
+        1,
+        1
+      ],
       "block":[256,1,1],"est. achieved occupancy %":31}}])");
   ASSERT_EQ(imported.file->planes().size(), 2u);
   const Texts found = Describe(*imported.file);

@@ -223,7 +223,7 @@ test('arrows lead from launches to kernels, of the selection and of all that is 
 test('a view and a session are kept as Chrome JSON and as a Perfetto trace', onReal, async (t) => {
   if (await lacks(server, t, 'export')) return;
   const session = await sessionOf(server, 'gpu-mi300-attention');
-  const page = await openTimeline(browser, server, session, '?v=0ps,400ms');
+  const page = await openTimeline(browser, server, session, '?v=1ms,4ms');
   const keep = async (id) => {
     await page.getByRole('button', { name: 'Export' }).click();
     const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-testid=timeline-export-${id}]`)]);

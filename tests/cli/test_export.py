@@ -35,7 +35,8 @@ def events_of(path):
         names = {key: value.name for key, value in plane.stat_metadata.items()}
         for stat in plane.stats:
             if names[stat.metadata_id] == "profile_start_time":
-                origin = stat.uint64_value
+                # Lines carry the wall clock, or times that count from the start already.
+                origin = stat.uint64_value if origin > stat.uint64_value // 2 else 0
     found = []
     for plane in space.planes:
         if plane.name.startswith(HIDDEN):

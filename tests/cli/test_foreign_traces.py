@@ -65,7 +65,7 @@ def test_jax_traces_of_two_hosts_are_one_session(server):
     lines = server.lines(session)
     assert [host["host"] for host in lines["hosts"]] == ["tpu-vllm-moe-1", "tpu-vllm-moe-2"]
     kinds = {line["kind"] for host in lines["hosts"] for plane in host["planes"] for line in plane["lines"]}
-    assert {"steps", "modules", "ops"} <= kinds
+    assert {"modules", "ops"} <= kinds  # these traces have no line of steps
     assert server.json(session + "/overview")["top_ops"]
 
 

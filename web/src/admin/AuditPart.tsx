@@ -52,13 +52,13 @@ export function AuditPart() {
         keyOf={(record) => record.number}
         empty={filter ? 'No record fits the filters.' : 'No record yet.'}
         columns={[
-          { label: 'When', width: 170, cell: (record) => <span className="tabular">{formatClock(timeOf(record.time ?? undefined))}</span>, title: (record) => `record ${Number(record.number)}, request ${record.request_id}, hash ${record.hash}` },
-          { label: 'Who', width: 170, cell: (record) => <span className="mono">{record.actor}</span>, title: (record) => record.actor },
-          { label: 'What', width: 170, cell: (record) => actionWords(record.action), title: (record) => record.action },
+          { label: 'When', width: 150, cell: (record) => <span className="tabular">{formatClock(timeOf(record.time ?? undefined))}</span>, title: (record) => `record ${Number(record.number)}, request ${record.request_id}, hash ${record.hash}` },
+          { label: 'Who', width: 140, cell: (record) => <span className="mono">{record.actor}</span>, title: (record) => record.actor },
+          { label: 'What', width: 140, cell: (record) => actionWords(record.action), title: (record) => record.action },
           { label: 'Object', cell: (record) => <span className="mono">{record.object}</span>, title: (record) => record.object },
-          { label: 'Project', width: 110, cell: (record) => record.project, title: (record) => record.project },
-          { label: 'Outcome', width: 120, cell: (record) => <Outcome record={record} />, title: (record) => `${record.http_status} ${record.detail}` },
-          { label: 'From', width: 130, cell: (record) => <span className="mono">{record.peer}</span>, title: (record) => record.peer },
+          { label: 'Project', width: 90, cell: (record) => record.project, title: (record) => record.project },
+          { label: 'Outcome', width: 110, cell: (record) => <Outcome record={record} />, title: (record) => `${record.http_status} ${record.detail}` },
+          { label: 'From', width: 110, cell: (record) => <span className="mono">{record.peer}</span>, title: (record) => record.peer },
         ]}
       />
     </>

@@ -280,7 +280,8 @@ export class Engine {
   }
 
   private relayout(): void {
-    const anchor = this.layout.tracks[this.layout.indexAt(this.scrollPx)] ?? null;
+    // Who looks at the top sees what is put there, such as a line that was just pinned.
+    const anchor = this.scrollPx === 0 ? null : this.layout.tracks[this.layout.indexAt(this.scrollPx)] ?? null;
     this.layout = makeLayout(this.lines?.hosts ?? [], this.toggled, this.choice, this.counters);
     if (anchor !== null) {
       const moved = this.layout.find(anchor.id);

@@ -1,9 +1,8 @@
-// The timeline under load in Chromium: frames over 100,000 bars and 500 rows, memory of the tab after long use, requests of a pan, a slow
-// server, a server that dies and comes back.
+// The timeline under load in Chromium: frames over 100,000 bars and 500 rows, memory of the tab after long use, requests of a pan.
+// What they measure depends on the machine: ./dev check console.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, request as forward } from 'node:http';
 import { after, before, test } from 'node:test';
 import { samples, startBrowser, startServer, temporaryDirectory } from './harness.mjs';
 import { BODY, close, openTimeline, percentile, ready, rects, sessionOf, settled, tracks } from './timeline_page.mjs';
@@ -106,73 +105,4 @@ test('a pan asks for no tile twice, and for few', async () => {
   assert.ok(asked.length - before <= 12, `${asked.length - before} requests for going to and fro`);
   assert.equal(new Set(asked).size, asked.length, 'a tile was asked for twice');
   await close(page);
-});
-
-// A server behind a wall that holds answers back.
-async function startSlowly(target) {
-  let holdMs = 0;
-  const wall = createServer((incoming, outgoing) => {
-    const pass = () => {
-      const onward = forward(target + incoming.url, { method: incoming.method, headers: { ...incoming.headers, host: new URL(target).host } }, (answer) => {
-        outgoing.writeHead(answer.statusCode, answer.headers);
-        answer.pipe(outgoing);
-      });
-      onward.on('error', () => outgoing.destroy());
-      incoming.pipe(onward);
-    };
-    if (incoming.url.includes('/tiles/') && holdMs > 0) setTimeout(pass, holdMs);
-    else pass();
-  });
-  await new Promise((resolve) => wall.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${wall.address().port}`,
-    hold: (ms) => (holdMs = ms),
-    stop: () => new Promise((resolve) => {
-      wall.closeAllConnections();
-      wall.close(resolve);
-    }),
-  };
-}
-
-test('a slow server is said, coarser tiles stand in, and the words go when the answer comes', async () => {
-  const wall = await startSlowly(server.url);
-  const session = await sessionOf(server, 'large');
-  const page = await browser.open(wall.url, { address: `/s/${session.id}/timeline`, width: 1600, height: 1000 });
-  await ready(page);
-  wall.hold(6000);
-  await page.locator(BODY).focus();
-  for (let i = 0; i < 6; ++i) await page.keyboard.press('w');
-  await page.getByTestId('timeline-waiting').waitFor({ timeout: 8000 });
-  assert.match(await page.getByTestId('timeline-waiting').innerText(), /The server is slow: waiting \d+ s for \d+ piece/);
-  assert.ok((await rects(page)).length > 0, 'nothing is shown meanwhile');
-  wall.hold(0);
-  await page.getByTestId('timeline-waiting').waitFor({ state: 'detached', timeout: 15_000 });
-  await ready(page);
-  await page.close();
-  await wall.stop();
-});
-
-test('a server that dies in the middle is said within two seconds, and the view fills by itself when it is back', async () => {
-  const lost = await startServer({ roots: [samples()] });
-  const session = await sessionOf(lost, 'four-devices');
-  const page = await browser.open(lost.url, { address: `/s/${session.id}/timeline`, width: 1600, height: 1000 });
-  await ready(page);
-  await settled(page);
-  await lost.kill();
-  const diedMs = performance.now();
-  await page.locator(BODY).focus();
-  for (let i = 0; i < 6; ++i) await page.keyboard.press('w');
-  await page.getByText('No connection to the server.').waitFor({ timeout: 10_000 });
-  const saidMs = performance.now() - diedMs;
-  assert.ok(saidMs <= 2000 * SLACK, `said after ${saidMs} ms`);
-  assert.ok((await rects(page)).length > 0, 'what was known is gone');
-  const before = await page.evaluate(() => window.__strobeTimeline.view);
-  const again = await startServer({ roots: [samples()], port: Number(new URL(lost.url).port) });
-  await page.getByText('No connection to the server.').waitFor({ state: 'detached', timeout: 20_000 });
-  await ready(page);
-  assert.deepEqual(await page.evaluate(() => window.__strobeTimeline.view), before);
-  assert.equal(await page.getByRole('button', { name: /not loaded/ }).count(), 0);
-  await page.close();
-  await again.stop();
-  await lost.stop();
 });
