@@ -13,21 +13,28 @@ namespace {
 
 constexpr int64_t kMib = 1 << 20;
 
+// So many bytes that the compiler cannot leave out.
+std::vector<char> Held(int64_t size_bytes) {
+  std::vector<char> bytes(static_cast<size_t>(size_bytes));
+  asm volatile("" : : "g"(bytes.data()) : "memory");
+  return bytes;
+}
+
 TEST(MemoryMeterTest, CountsWhatIsHeldAndWhatIsLetGo) {
   MemoryMeter meter;
   std::vector<char> kept;
   {
     const MemoryMeter::Scope scope(&meter);
     EXPECT_EQ(MemoryMeter::Current(), &meter);
-    kept.resize(8 * kMib);
+    kept = Held(8 * kMib);
     EXPECT_NEAR(meter.held_bytes(), 8 * kMib, kMib);
     {
-      const std::vector<char> passing(16 * kMib);
+      const std::vector<char> passing = Held(16 * kMib);
     }
     EXPECT_NEAR(meter.held_bytes(), 8 * kMib, kMib);
   }
   EXPECT_EQ(MemoryMeter::Current(), nullptr);
-  const std::vector<char> outside(32 * kMib);
+  const std::vector<char> outside = Held(32 * kMib);
   EXPECT_NEAR(meter.held_bytes(), 8 * kMib, kMib);
 }
 
@@ -46,14 +53,14 @@ TEST(MemoryMeterTest, TheInnermostScopeCounts) {
   MemoryMeter outer;
   MemoryMeter inner;
   const MemoryMeter::Scope scope(&outer);
-  const std::vector<char> first(2 * kMib);
+  const std::vector<char> first = Held(2 * kMib);
   {
     const MemoryMeter::Scope nested(&inner);
-    const std::vector<char> second(4 * kMib);
+    const std::vector<char> second = Held(4 * kMib);
     EXPECT_NEAR(inner.held_bytes(), 4 * kMib, kMib);
     {
       const MemoryMeter::Scope none(nullptr);
-      const std::vector<char> third(64 * kMib);
+      const std::vector<char> third = Held(64 * kMib);
       EXPECT_NEAR(inner.held_bytes(), 4 * kMib, kMib);
     }
   }
@@ -68,7 +75,7 @@ TEST(MemoryMeterTest, ThreadsCountForOneMeter) {
   for (std::vector<char>& part : parts) {
     threads.emplace_back([&part, asked = MemoryMeter::Current()] {
       const MemoryMeter::Scope mine(asked);
-      part.resize(4 * kMib);
+      part = Held(4 * kMib);
     });
   }
   for (std::thread& thread : threads) thread.join();
