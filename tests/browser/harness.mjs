@@ -140,7 +140,7 @@ export async function startBrowser({ alone = false } = {}) {
       page.on('console', (message) => {
         if (message.type() === 'error') page.pageErrors.push(message.text());
       });
-      if (prepare) prepare(page);
+      if (prepare) await prepare(page);
       await page.goto(url + address);
       return page;
     },

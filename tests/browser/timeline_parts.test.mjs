@@ -277,11 +277,11 @@ for (const [run, at] of [['tpu-v6e-4-inference', '40s,400ms'], ['gpu-mi300-eleme
     test(`the picture of ${run} is what the data says, ${colorScheme}`, onReal, async (t) => {
       const session = await sessionOf(server, run);
       const lines = await server.json(`/api/v1/sessions/${session.id}/lines?wait_ms=10000`);
-      const page = await openTimeline(browser, server, session, at === null ? '' : `?v=${at}`, { colorScheme });
-      if (at === null) {
-        await page.locator(BODY).focus();
-        for (let i = 0; i < 8; ++i) await page.keyboard.press('w');
-      }
+      // Without a place of its own: around a kernel in the middle.
+      const stream = lines.hosts.flatMap((host) => host.planes).flatMap((plane) => plane.lines).filter((line) => line.kind === 'stream').sort((a, b) => b.event_count - a.event_count)[0];
+      const kernel = at !== null ? null : await server.json(`/api/v1/sessions/${session.id}/events/${stream.id}.${Math.floor(stream.event_count / 2)}`);
+      const span = at ?? `${kernel.start_ps - 30_000_000}ps,100us`;
+      const page = await openTimeline(browser, server, session, `?v=${span}`, { colorScheme });
       await settled(page);
       assert.equal(await page.getAttribute('[data-testid=timeline]', 'data-renderer'), 'webgl2');
       const seen = await comparePicture(page, lines, colorScheme);

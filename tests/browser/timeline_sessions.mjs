@@ -56,12 +56,12 @@ export function manyHosts(root) {
 
 export const MANY_ROWS = 500;
 
-// 500 threads, each with 2,600 events of some microseconds over 40 ms: a screen of them is more than 100,000 bars.
+// 500 threads, each with 4,200 events of some microseconds over 60 ms: a screen of them is more than 100,000 bars.
 export function manyRows(root) {
   const lines = Array.from({ length: MANY_ROWS }, (_, row) => {
     const random = randomSource(row + 7);
     let at = 0;
-    return manyEvents(row + 1, `thread ${String(row).padStart(3, '0')}`, 0n, 2600, (_, out) => {
+    return manyEvents(row + 1, `thread ${String(row).padStart(3, '0')}`, 0n, 4200, (_, out) => {
       const duration = Math.floor(US * (2 + 10 * random()));
       out.id = 1 + Math.floor(random() * OPS.length);
       out.offset = at;

@@ -250,7 +250,7 @@ export interface SearchNear {
 export interface CounterInfo {
   id: string;
   name: string;
-  group: string;
+  group: string | null; // null: the counter has one series
   host: string;
   plane: string;
   plane_name: string;

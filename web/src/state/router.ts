@@ -38,7 +38,8 @@ export function notifyLocation(): void {
   listeners.forEach((listener) => listener());
 }
 
-function subscribe(listener: () => void): () => void {
+// For what must hear of a new address at once, and not when React gets to it.
+export function subscribeLocation(listener: () => void): () => void {
   if (listeners.size === 0) window.addEventListener('popstate', notifyLocation);
   listeners.add(listener);
   return () => {
@@ -48,7 +49,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 export function useLocation(): Location {
-  return useSyncExternalStore(subscribe, snapshot);
+  return useSyncExternalStore(subscribeLocation, snapshot);
 }
 
 export function currentLocation(): Location {

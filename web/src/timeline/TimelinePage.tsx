@@ -5,7 +5,7 @@
 
 import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
 import { ApiError } from '../api/client';
-import { useLocation } from '../state/router';
+import { subscribeLocation } from '../state/router';
 import { flushUrlWrites, pushKeys, replaceKeysSoon } from '../state/url';
 import { useResolvedTheme } from '../theme/theme';
 import { ErrorNotice } from '../ui/states';
@@ -30,7 +30,6 @@ export default function TimelinePage({ sessionId }: { sessionId: string }) {
   const theme = useResolvedTheme();
   const themeNow = useRef(theme);
   themeNow.current = theme;
-  const { search } = useLocation();
 
   useEffect(() => {
     const opened = new TimelineSession(sessionId, findElements(root.current!), store, themeNow.current, {
@@ -48,7 +47,11 @@ export default function TimelinePage({ sessionId }: { sessionId: string }) {
   }, [sessionId, store]);
 
   useEffect(() => session?.engine.setTheme(theme), [session, theme]);
-  useEffect(() => session?.followUrl(), [session, search]);
+  // At once: a write of ours that is heard of late would look like one of somebody else's.
+  useEffect(() => {
+    session?.followUrl();
+    return subscribeLocation(() => session?.followUrl());
+  }, [session]);
   useTimelineKeys(useCallback(() => current.current, []), store);
 
   const error = useStore(store, (state) => state.error);

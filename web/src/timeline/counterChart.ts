@@ -83,6 +83,9 @@ export function counterColumns(cache: PieceCache, counter: CounterInfo, view: Vi
     }
     last = fillFrom(piece, columns, view, width, startPs, startPs + 2 ** level, last);
   }
+  // After the end of the session nobody knows the value.
+  const end = Math.max(0, Math.ceil((window.endPs - view.startPs - view.fractionPs) * (width / view.durationPs)));
+  for (const values of [columns.min, columns.mean, columns.max]) values.fill(NaN, Math.min(width, end));
   return columns;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HEADER_PX, LINE_PAD_PX, MAX_ROWS_PER_LINE, ROW_PX, makeLayout, moved, pinnedFromText, representativeLine, rowAt, toggledFromText, toggledToText } from './layout';
+import { HEADER_PX, LINE_PAD_PX, MAX_ROWS_PER_LINE, ROW_PX, counterLabel, makeLayout, moved, pinnedFromText, representativeLine, rowAt, toggledFromText, toggledToText } from './layout';
 import { testHost, testLine, testPlane } from './testSession';
 
 const none = new Set<string>();
@@ -67,6 +67,14 @@ describe('layout', () => {
   it('bounds the rows of one line', () => {
     const plane = { ...testPlane('0.0', 0, { event_count: null }), lines: [testLine('0.0.0', { row_count: 1e6 })] };
     expect(makeLayout([testHost('0', [plane])], none).find('0.0.0')!.rows).toBe(MAX_ROWS_PER_LINE);
+  });
+});
+
+describe('names of curves', () => {
+  it('have their group where there is one', () => {
+    expect(counterLabel({ kind: 'counter', group: null, name: 'batch' })).toBe('batch');
+    expect(counterLabel({ kind: 'counter', group: 'queue', name: 'length' })).toBe('queue length');
+    expect(counterLabel({ kind: 'memory', group: '0', name: 'in use' })).toBe('Memory 0 in use');
   });
 });
 

@@ -181,13 +181,18 @@ function byPlane(counters: readonly CounterInfo[]): Map<string, CounterInfo[]> {
   return planes;
 }
 
+/** "queue length"; of memory "Memory 0 in use", where the group is the allocator. */
+export function counterLabel({ kind, group, name }: Pick<CounterInfo, 'kind' | 'group' | 'name'>): string {
+  const own = group === null || group === '' || group === name ? name : `${group} ${name}`;
+  return kind === 'memory' ? `Memory ${own}` : own;
+}
+
 function pushCounters(plane: PlaneInfo, counters: readonly CounterInfo[], open: boolean, push: (track: Omit<Track, 'y'>) => void): void {
   if (counters.length === 0) return;
   push({ ...BARE, kind: 'counters', id: `c${plane.id}`, label: 'Counters', height: HEADER_PX, depth: 2, open, canToggle: true, plane, lines: counters.length });
   if (!open) return;
   for (const counter of counters) {
-    const label = counter.group !== '' && counter.group !== counter.name && counter.kind === 'counter' ? `${counter.group} ${counter.name}` : counter.name;
-    push({ ...BARE, kind: 'counter', id: `c:${counter.id}`, label, height: COUNTER_PX, depth: 2, open: true, canToggle: false, plane, counter });
+    push({ ...BARE, kind: 'counter', id: `c:${counter.id}`, label: counterLabel(counter), height: COUNTER_PX, depth: 2, open: true, canToggle: false, plane, counter });
   }
 }
 

@@ -20,10 +20,10 @@ export function readCurve(track: Track, pieces: PieceCache, view: View, window: 
   const at = Math.floor(x);
   const mean = columns.mean[at] ?? NaN;
   const when = formatTimeAt(xToTime(view, widthPx, x), view.durationPs / widthPx);
-  if (Number.isNaN(mean)) return { title: counter.name, facts: columns.loaded[at] === 1 ? `no sample yet at ${when}` : 'not loaded yet' };
+  if (Number.isNaN(mean)) return { title: track.label, facts: columns.loaded[at] === 1 ? `no sample yet at ${when}` : 'not loaded yet' };
   const [min, max] = [columns.min[at]!, columns.max[at]!];
   const value = counterValue(mean, counter.unit);
-  return { title: counter.name, facts: min === max ? `${value} at ${when}` : `mean ${value}, from ${counterValue(min, counter.unit)} to ${counterValue(max, counter.unit)} at ${when}` };
+  return { title: track.label, facts: min === max ? `${value} at ${when}` : `mean ${value}, from ${counterValue(min, counter.unit)} to ${counterValue(max, counter.unit)} at ${when}` };
 }
 
 export function readStrip(track: Track, busy: Busy, view: View, widthPx: number, x: number): Reading | null {
