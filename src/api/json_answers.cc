@@ -563,4 +563,26 @@ Result<EventRef> ParseEventId(std::string_view text) {
   return EventRef{parts[0], parts[1], parts[2], parts[3]};
 }
 
+std::string LineId(const engine::LineRef& line) {
+  return fmt::format("{}.{}.{}", line.host, line.plane, line.line);
+}
+
+Result<std::vector<engine::LineRef>> ParseLineIds(std::string_view text) {
+  // As many as an address of 8 KiB holds.
+  constexpr size_t kMaxLines = 1000;
+  std::vector<engine::LineRef> lines;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const Result<EventRef> ref = ParseEventId(std::string(one) + ".0");
+    if (!ref.ok() || lines.size() == kMaxLines) {
+      return InvalidArgumentError("LINE_ID_MALFORMED", "This is not the id of a line.")
+          .Where(std::string(one.substr(0, 64)))
+          .Hint("Expected host.plane.line, three numbers, such as 0.1.2; at most 1000 of them.");
+    }
+    lines.push_back({ref->host, ref->plane, ref->line});
+  }
+  return lines;
+}
+
 }  // namespace strobe::api

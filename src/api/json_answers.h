@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/base/json_writer.h"
 #include "src/engine/engine.h"
@@ -43,5 +44,8 @@ void WriteOperation(JsonWriter& json, const queue::OperationState& operation);
 // "h.p.l.e" and back.
 std::string EventId(const analysis::EventRef& ref);
 Result<analysis::EventRef> ParseEventId(std::string_view text);
+// "0.1.2" for host, plane and line; and a list of such ids with commas between (LINE_ID_MALFORMED).
+std::string LineId(const engine::LineRef& line);
+Result<std::vector<engine::LineRef>> ParseLineIds(std::string_view text);
 
 }  // namespace strobe::api

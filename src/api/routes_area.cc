@@ -16,28 +16,6 @@ constexpr int64_t kDefaultGaps = 50;
 constexpr int64_t kMaxGaps = 1000;
 constexpr int64_t kDefaultFlows = 500;
 constexpr int64_t kMaxFlows = 5000;
-// As many as an address of 8 KiB holds.
-constexpr size_t kMaxLines = 1000;
-
-std::string LineId(const engine::LineRef& line) {
-  return fmt::format("{}.{}.{}", line.host, line.plane, line.line);
-}
-
-Result<std::vector<engine::LineRef>> ParseLines(std::string_view text) {
-  std::vector<engine::LineRef> lines;
-  while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), one.size() + 1));
-    const Result<analysis::EventRef> ref = ParseEventId(std::string(one) + ".0");
-    if (!ref.ok() || lines.size() == kMaxLines) {
-      return InvalidArgumentError("LINE_ID_MALFORMED", "This is not the id of a line.")
-          .Where(std::string(one.substr(0, 64)))
-          .Hint("Expected host.plane.line, three numbers, such as 0.1.2; at most 1000 of them.");
-    }
-    lines.push_back({ref->host, ref->plane, ref->line});
-  }
-  return lines;
-}
 
 Result<engine::AreaSide> ParseSide(std::string_view text) {
   if (text.empty()) return engine::AreaSide::kAuto;
@@ -129,7 +107,7 @@ Result<Response> GetTotals(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const engine::AreaSide side,
                           ParseSide(request.Query("side").value_or("")));
   STROBE_ASSIGN_OR_RETURN(std::vector<engine::LineRef> lines,
-                          ParseLines(request.Query("lines").value_or("")));
+                          ParseLineIds(request.Query("lines").value_or("")));
   STROBE_ASSIGN_OR_RETURN(const SessionPtr session,
                           context->engine->Open(std::string(request.Param("id"))));
   const engine::TotalsQuery query{.from_ps = request.QueryInt("from_ps"),

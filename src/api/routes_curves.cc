@@ -16,17 +16,12 @@ using SessionPtr = std::shared_ptr<engine::OpenedSession>;
 constexpr int64_t kDefaultBuckets = 1000;
 constexpr int64_t kDefaultMarks = 500;
 constexpr int64_t kMaxMarks = 5000;
-// As many as an address of 8 KiB holds.
-constexpr size_t kMaxLines = 1000;
 
 Result<SessionPtr> OpenSession(const Context& context, const Request& request) {
   return context->engine->Open(std::string(request.Param("id")));
 }
 
 std::string PlaneId(uint32_t host, uint32_t plane) { return fmt::format("{}.{}", host, plane); }
-std::string LineId(const engine::LineRef& line) {
-  return fmt::format("{}.{}.{}", line.host, line.plane, line.line);
-}
 
 std::string_view PlaneName(const std::vector<analysis::HostInput>& hosts, uint32_t host,
                            uint32_t plane) {
@@ -169,22 +164,6 @@ Result<Response> GetMarks(const Context& context, const Request& request) {
   return JsonResponse(json.TakeText());
 }
 
-Result<std::vector<engine::LineRef>> ParseLines(std::string_view text) {
-  std::vector<engine::LineRef> lines;
-  while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), one.size() + 1));
-    const Result<analysis::EventRef> ref = ParseEventId(std::string(one) + ".0");
-    if (!ref.ok() || lines.size() == kMaxLines) {
-      return InvalidArgumentError("LINE_ID_MALFORMED", "This is not the id of a line.")
-          .Where(std::string(one.substr(0, 64)))
-          .Hint("Expected host.plane.line, three numbers, such as 0.1.2; at most 1000 of them.");
-    }
-    lines.push_back({ref->host, ref->plane, ref->line});
-  }
-  return lines;
-}
-
 Result<bool> ParseTruth(const Request& request, std::string_view name) {
   const std::string_view text = request.Query(name).value_or("true");
   if (text == "true" || text == "1") return true;
@@ -203,7 +182,7 @@ Result<engine::ExportQuery> ParseExport(const Request& request) {
         .Where(std::string(format.substr(0, 64)))
         .Hint("Expected chrome or perfetto.");
   }
-  STROBE_ASSIGN_OR_RETURN(query.lines, ParseLines(request.Query("lines").value_or("")));
+  STROBE_ASSIGN_OR_RETURN(query.lines, ParseLineIds(request.Query("lines").value_or("")));
   query.from_ps = request.QueryInt("from_ps");
   query.to_ps = request.QueryInt("to_ps");
   STROBE_ASSIGN_OR_RETURN(query.stats, ParseTruth(request, "stats"));

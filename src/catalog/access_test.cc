@@ -23,16 +23,8 @@ using testing::HasSubstr;
 class AccessTest : public testing::TestWithParam<SqlDialect> {
  protected:
   void SetUp() override {
-    std::string place = directory_.path() + "/catalog.db";
-    if (GetParam() == SqlDialect::kPostgres) {
-      PostgresForTest& server = PostgresForTest::Shared();
-      if (!server.running()) {
-        std::fprintf(stderr, "NOT TESTED: access on PostgreSQL: %s\n", server.reason().c_str());
-        GTEST_SKIP();
-      }
-      place = server.NewDatabase();
-      ASSERT_FALSE(place.empty());
-    }
+    const std::string place = PlaceForTest(GetParam(), directory_.path(), "access");
+    if (place.empty()) GTEST_SKIP();
     Result<std::unique_ptr<Catalog>> opened = Catalog::Open({.place = place}, clock_, random_);
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     catalog_ = std::move(opened).value();

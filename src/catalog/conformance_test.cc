@@ -24,18 +24,8 @@ class ConformanceTest : public testing::TestWithParam<SqlDialect> {
  protected:
   using Run = catalog::Run;  // not the test's own
   void SetUp() override {
-    if (GetParam() == SqlDialect::kPostgres) {
-      PostgresForTest& server = PostgresForTest::Shared();
-      if (!server.running()) {
-        std::fprintf(stderr, "NOT TESTED: the catalogue on PostgreSQL: %s\n",
-                     server.reason().c_str());
-        GTEST_SKIP();
-      }
-      place_ = server.NewDatabase();
-      ASSERT_FALSE(place_.empty());
-    } else {
-      place_ = directory_.path() + "/catalog.db";
-    }
+    place_ = PlaceForTest(GetParam(), directory_.path(), "the catalogue");
+    if (place_.empty()) GTEST_SKIP();
     catalog_ = OpenAgain();
   }
   std::unique_ptr<Catalog> OpenAgain() {

@@ -27,15 +27,8 @@ Series Fold(const std::vector<std::vector<StoredPoint>>& curves, const SeriesQue
 class MetricsTest : public testing::TestWithParam<SqlDialect> {
  protected:
   void SetUp() override {
-    std::string place = directory_.path() + "/catalog.db";
-    if (GetParam() == SqlDialect::kPostgres) {
-      PostgresForTest& server = PostgresForTest::Shared();
-      if (!server.running()) {
-        std::fprintf(stderr, "NOT TESTED: metrics on PostgreSQL: %s\n", server.reason().c_str());
-        GTEST_SKIP();
-      }
-      place = server.NewDatabase();
-    }
+    const std::string place = PlaceForTest(GetParam(), directory_.path(), "metrics");
+    if (place.empty()) GTEST_SKIP();
     Result<std::unique_ptr<Catalog>> opened = Catalog::Open({.place = place}, clock_, random_);
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     catalog_ = std::move(opened).value();

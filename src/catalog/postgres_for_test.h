@@ -1,8 +1,8 @@
 // A PostgreSQL server of one test's own, in a temporary directory, reached by a socket in it.
 //
-//   PostgresForTest& server = PostgresForTest::Shared();
-//   if (!server.running()) GTEST_SKIP() << "NOT TESTED: " << server.reason();
-//   Catalog::Open({.place = server.NewDatabase()}, ...)
+//   const std::string place = PlaceForTest(GetParam(), directory_.path(), "the catalogue");
+//   if (place.empty()) GTEST_SKIP();
+//   Catalog::Open({.place = place}, ...)
 //
 // From Debian's postgresql packages; run as the user postgres when the test runs as root, which
 // PostgreSQL refuses to be. Ends with the process. Takes about a second to start.
@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "src/base/status.h"
+#include "src/catalog/sql.h"
 
 namespace strobe::catalog {
 
@@ -84,5 +88,20 @@ class PostgresForTest {
   bool running_ = false;
   int databases_ = 0;
 };
+
+// Where an empty catalogue of this dialect can be opened; empty, and said loudly, where PostgreSQL
+// is not to be had. `what` is tested on it.
+inline std::string PlaceForTest(SqlDialect dialect, const std::string& directory,
+                                const char* what) {
+  if (dialect == SqlDialect::kSqlite) return directory + "/catalog.db";
+  PostgresForTest& server = PostgresForTest::Shared();
+  if (!server.running()) {
+    std::fprintf(stderr, "NOT TESTED: %s on PostgreSQL: %s\n", what, server.reason().c_str());
+    return "";
+  }
+  std::string place = server.NewDatabase();
+  STROBE_CHECK(!place.empty());
+  return place;
+}
 
 }  // namespace strobe::catalog

@@ -299,8 +299,9 @@ Result<int> RunDiff(const AgentCommandOptions& options) {
   }
   STROBE_ASSIGN_OR_RETURN(tools::DiffSide baseline, SideOf(options, options.place));
   STROBE_ASSIGN_OR_RETURN(tools::DiffSide optimized, SideOf(options, options.second));
-  const Json document = JsonOf(tools::DiffOfSides(std::move(baseline), std::move(optimized)));
-  return PrintAnswer(options.tool, Pretty(document), true);
+  return PrintAnswer(options.tool,
+                     DocumentText(tools::DiffOfSides(std::move(baseline), std::move(optimized))),
+                     true);
 }
 
 }  // namespace
@@ -341,6 +342,8 @@ std::string SessionPlace(const std::string& place, const std::string& logdir) {
   }
   return newest.empty() ? (place.empty() ? logdir : place) : newest;
 }
+
+std::string DocumentText(const tools::Value& document) { return Pretty(JsonOf(document)); }
 
 Result<int> RunAgentTool(const AgentCommandOptions& options) {
   Result<int> printed = int{kExitOk};

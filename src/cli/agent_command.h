@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/tools/value.h"
 
 namespace strobe::cli {
 
@@ -42,6 +43,9 @@ Result<int> RunAgentTool(const AgentCommandOptions& options);
 
 // Prints a failure as XProf's command line does, and returns its exit code.
 int ReportAgentFailure(const Status& error);
+
+// A tool's document as the answers are printed.
+std::string DocumentText(const tools::Value& document);
 
 // What the place stands for: of a log directory its newest run, of a run's name the run.
 std::string SessionPlace(const std::string& place, const std::string& logdir);

@@ -3,11 +3,9 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
-#include "src/api/tool_json.h"
 #include "src/cli/agent_command.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
@@ -25,11 +23,6 @@ constexpr size_t kMaxParityBatches = 10'000;
 constexpr size_t kMaxInputs = 64;
 
 using Shapes = std::vector<std::vector<uint64_t>>;
-
-void PrintDocument(const tools::Value& document) {
-  PrintOut(nlohmann::ordered_json::parse(api::DocumentJson(document), nullptr, false).dump(2) +
-           "\n");
-}
 
 Result<const tools::NumberFormat*> FormatOf(const std::string& name) {
   if (const tools::NumberFormat* format = tools::FindNumberFormat(name)) return format;
@@ -115,7 +108,7 @@ Result<int> Verify(const NumericParityOptions& options) {
         .Hint("Both directories hold one .npy file of the same name for each batch.");
   }
   const tools::Value report = tools::ParityReport(contract, batches);
-  PrintDocument(report);
+  PrintOut(DocumentText(report) + "\n");
   return report.Find("is_numerically_equivalent")->bool_value() ? int{kExitOk} : int{kExitFailed};
 }
 
@@ -216,7 +209,7 @@ Result<int> MakeInputs(const NumericParityOptions& options) {
   document.Set("dtype", tools::Value::String(format->name));
   document.Set("seed", tools::Value::Uint64(options.seed));
   document.Set("batches", std::move(names));
-  PrintDocument(document);
+  PrintOut(DocumentText(document) + "\n");
   return int{kExitOk};
 }
 

@@ -25,15 +25,6 @@ int64_t Clamp(__int128 ps) { return static_cast<int64_t>(std::clamp(ps, -kMaxPs,
 
 }  // namespace
 
-uint32_t PerfettoTracks::Intern(std::string_view text) {
-  const auto found = text_ids_.find(text);
-  if (found != text_ids_.end()) return found->second;
-  const auto id = static_cast<uint32_t>(texts_.size());
-  texts_.emplace_back(text);
-  text_ids_.emplace(texts_.back(), id);
-  return id;
-}
-
 PerfettoTracks::Track& PerfettoTracks::TrackOf(uint64_t uuid) {
   const auto found = track_ids_.find(uuid);
   if (found != track_ids_.end()) return tracks_[found->second];

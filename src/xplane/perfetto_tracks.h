@@ -24,6 +24,7 @@
 
 #include "src/base/cancel.h"
 #include "src/base/status.h"
+#include "src/xplane/text_table.h"
 #include "src/xplane/xspace_builder.h"
 
 namespace strobe::xplane {
@@ -60,7 +61,7 @@ class PerfettoTracks {
 
   PerfettoTracks() { Intern(""); }
 
-  uint32_t Intern(std::string_view text);
+  uint32_t Intern(std::string_view text) { return texts_.Intern(text); }
   std::string_view TextOf(uint32_t id) const { return texts_[id]; }
   // Beyond the limit of tracks: one that stands for all others.
   Track& TrackOf(uint64_t uuid);
@@ -136,8 +137,7 @@ class PerfettoTracks {
                      PlaneBuilder* plane);
   int64_t StartPs(int64_t time_ns) const;
 
-  std::deque<std::string> texts_;
-  std::unordered_map<std::string_view, uint32_t> text_ids_;
+  TextTable texts_;
   std::deque<Track> tracks_;
   std::vector<uint64_t> uuids_;
   std::unordered_map<uint64_t, uint32_t> track_ids_;

@@ -71,15 +71,6 @@ bool Earlier(const A& a, const B& b) {
 
 }  // namespace
 
-uint32_t TraceTracks::Intern(std::string_view text) {
-  const auto found = text_ids_.find(text);
-  if (found != text_ids_.end()) return found->second;
-  const auto id = static_cast<uint32_t>(texts_.size());
-  texts_.emplace_back(text);
-  text_ids_.emplace(texts_.back(), id);
-  return id;
-}
-
 TraceTracks::Process* TraceTracks::ProcessOf(std::string_view pid) {
   const auto found = process_of_.find(pid);
   if (found != process_of_.end()) return &processes_[found->second];

@@ -24,6 +24,7 @@
 
 #include "src/base/cancel.h"
 #include "src/base/status.h"
+#include "src/xplane/text_table.h"
 #include "src/xplane/torch_trace.h"
 #include "src/xplane/trace_event.h"
 #include "src/xplane/xspace_builder.h"
@@ -97,7 +98,7 @@ class TraceTracks {
 
   Process* ProcessOf(std::string_view pid);
   Thread* ThreadOf(Process* process, std::string_view key, std::string_view tid);
-  uint32_t Intern(std::string_view text);
+  uint32_t Intern(std::string_view text) { return texts_.Intern(text); }
   void AddMetadata(const TraceEvent& event, uint64_t offset);
   void AddAsync(Process* process, const TraceEvent& event, Item item);
   void AddFlow(Thread* thread, const TraceEvent& event, Time time);
@@ -116,8 +117,7 @@ class TraceTracks {
   const std::string_view json_;
   std::deque<Process> processes_;
   std::map<std::string, size_t, std::less<>> process_of_;
-  std::deque<std::string> texts_;
-  std::unordered_map<std::string_view, uint32_t> text_ids_;
+  TextTable texts_;
   std::unordered_map<std::string, int32_t> groups_;
   ArgsParser args_parser_;
   size_t thread_count_ = 0;
