@@ -2,32 +2,22 @@
 // What they measure depends on the machine: ./dev check console.
 
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { samples, startBrowser, startServer, temporaryDirectory } from './harness.mjs';
-import { BODY, close, openTimeline, percentile, ready, rects, sessionOf, settled, tracks } from './timeline_page.mjs';
+
+import { BODY, close, openTimeline, percentile, sessionOf, settled, tracks, startOnMade } from './timeline_page.mjs';
 import { MANY_ROWS, largeTpu, manyRows } from './timeline_sessions.mjs';
 
 // Times are judged where the machine is quiet (./dev check console); elsewhere only what is shown is.
 const SLACK = process.env.STROBE_TIMED ? Number(process.env.STROBE_TIME_SLACK ?? 1) : Infinity;
-const made = temporaryDirectory();
 let server;
 let browser;
+let stop;
 
 before(async () => {
-  largeTpu(made);
-  manyRows(made);
-  server = await startServer({ roots: [samples(), made] });
-  browser = await startBrowser();
-  while ((await server.json('/api/v1/sessions?page_size=1000')).sessions.some((one) => one.state === 'writing')) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  ({ server, browser, stop } = await startOnMade([largeTpu, manyRows]));
 });
-after(async () => {
-  await browser?.stop();
-  await server?.stop();
-  rmSync(made, { recursive: true, force: true });
-});
+after(() => stop?.());
 
 test('a pan over 100,000 bars of 500 rows makes each frame within a sixtieth of a second', async (t) => {
   const session = await sessionOf(server, 'many-rows');

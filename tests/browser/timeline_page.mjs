@@ -1,19 +1,28 @@
 // Steps that the timeline's browser tests share: open a session's timeline, wait until it rests, and compare the picture with the data.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from './harness.mjs';
+import { ROOT, samples, startBrowser, startServer, temporaryDirectory } from './harness.mjs';
 
 export const BODY = '[data-testid=timeline-body]';
 const tokens = JSON.parse(readFileSync(path.join(ROOT, 'web/src/theme/tokens.json'), 'utf8'));
 
-// Skips a test, and says so, where the server has no such address yet.
-export async function lacks(server, t, route) {
-  const { paths } = await server.json('/api/v1/openapi.json');
-  if (paths[`/api/v1/sessions/{id}/${route}`] !== undefined) return false;
-  t.skip(`the server has no ${route}`);
-  return true;
+// A server on the samples, `more` roots and a folder that `make` functions fill, and a browser. Files just made are served once they have settled.
+export async function startOnMade(make, more = []) {
+  const made = temporaryDirectory();
+  for (const fill of make) fill(made);
+  const server = await startServer({ roots: [samples(), made, ...more] });
+  const browser = await startBrowser();
+  while ((await server.json('/api/v1/sessions?page_size=1000')).sessions.some((one) => one.state === 'writing')) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const stop = async () => {
+    await browser.stop();
+    await server.stop();
+    rmSync(made, { recursive: true, force: true });
+  };
+  return { server, browser, made, stop };
 }
 
 export const ready = (page) => page.waitForSelector('[data-testid=timeline][data-ready=true]', { timeout: 60_000 });

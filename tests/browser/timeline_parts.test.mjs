@@ -2,33 +2,23 @@
 // keep, and the picture compared with the data on real sessions.
 
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { corpus, samples, startBrowser, startServer, temporaryDirectory } from './harness.mjs';
-import { BODY, close, comparePicture, key, lacks, near, openTimeline, pixel, pixelsOf, ready, sessionOf, settled, themeColour, tracks, untilKey, view } from './timeline_page.mjs';
+import { corpus } from './harness.mjs';
+import { BODY, close, comparePicture, key, near, openTimeline, pixel, pixelsOf, ready, sessionOf, settled, themeColour, tracks, untilKey, view, startOnMade } from './timeline_page.mjs';
 import { COUNTER_PEAK, STEPS_A, STEPS_B, counters, twoRuns } from './timeline_sessions.mjs';
 
 const real = corpus();
 const onReal = { skip: real === null };
-const made = temporaryDirectory();
 let server;
 let browser;
+let stop;
 
 before(async () => {
-  twoRuns(made);
-  counters(made);
-  server = await startServer({ roots: [samples(), made, ...(real ? [path.join(real, 'sessions')] : [])] });
-  browser = await startBrowser();
-  while ((await server.json('/api/v1/sessions?page_size=1000')).sessions.some((one) => one.state === 'writing')) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  ({ server, browser, stop } = await startOnMade([twoRuns, counters], real ? [path.join(real, 'sessions')] : []));
 });
-after(async () => {
-  await browser?.stop();
-  await server?.stop();
-  rmSync(made, { recursive: true, force: true });
-});
+after(() => stop?.());
 
 // ---- two sessions ------------------------------------------------------------------------------------------------------
 
@@ -91,8 +81,7 @@ test('two sessions stand one above the other, aligned by a step, and move as one
   await close(page);
 });
 
-test('two real sessions are aligned by what both have, and an event below is told beside the one above', onReal, async (t) => {
-  if (await lacks(server, t, 'marks')) return;
+test('two real sessions are aligned by what both have, and an event below is told beside the one above', onReal, async () => {
   const { sessions } = await server.json('/api/v1/sessions?page_size=1000');
   const [one, two] = sessions.filter((session) => session.run === 'cpu-jax-mlp-stall');
   const page = await openTimeline(browser, server, one, `?b=${two.id}&two=1`);
@@ -112,8 +101,7 @@ test('two real sessions are aligned by what both have, and an event below is tol
 
 // ---- curves ------------------------------------------------------------------------------------------------------------
 
-test('counters are curves with least, mean and most of every pixel', async (t) => {
-  if (await lacks(server, t, 'counters')) return;
+test('counters are curves with least, mean and most of every pixel', async () => {
   const session = await sessionOf(server, 'counters');
   const { counters: list } = await server.json(`/api/v1/sessions/${session.id}/counters`);
   assert.equal(list.length, 2);
@@ -159,7 +147,6 @@ test('counters are curves with least, mean and most of every pixel', async (t) =
 });
 
 test('memory in use is a curve where the profile has allocations', onReal, async (t) => {
-  if (await lacks(server, t, 'counters')) return;
   const { sessions } = await server.json('/api/v1/sessions?page_size=1000');
   let found = 0;
   for (const session of sessions) {
@@ -181,8 +168,7 @@ test('memory in use is a curve where the profile has allocations', onReal, async
 
 // ---- ruler -------------------------------------------------------------------------------------------------------------
 
-test('steps and programs are on the ruler where the profile puts them', async (t) => {
-  if (await lacks(server, t, 'marks')) return;
+test('steps and programs are on the ruler where the profile puts them', async () => {
   const session = await sessionOf(server, 'two-runs', '2026_01_01_00_00_00');
   const page = await openTimeline(browser, server, session);
   await page.waitForFunction(() => window.__strobeTimeline.modules.length > 0 && window.__strobeTimeline.steps.length > 0);
@@ -220,8 +206,7 @@ test('arrows lead from launches to kernels, of the selection and of all that is 
 
 // ---- files -------------------------------------------------------------------------------------------------------------
 
-test('a view and a session are kept as Chrome JSON and as a Perfetto trace', onReal, async (t) => {
-  if (await lacks(server, t, 'export')) return;
+test('a view and a session are kept as Chrome JSON and as a Perfetto trace', onReal, async () => {
   const session = await sessionOf(server, 'gpu-mi300-attention');
   const page = await openTimeline(browser, server, session, '?v=1ms,4ms');
   const keep = async (id) => {

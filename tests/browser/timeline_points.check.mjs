@@ -2,11 +2,11 @@
 // size that no real one has. Times are the best of a few: the machine may be shared, a regression is slow every time.
 
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { ROOT, corpus, samples, startBrowser, startServer, temporaryDirectory } from './harness.mjs';
-import { BODY, busyAfterKey, busyByLine, close, comparePicture, key, lacks, near, openTimeline, percentile, pixel, pixelsOf, ready, rects, sessionOf, settled, themeColour, tracks, untilKey, view } from './timeline_page.mjs';
+import { ROOT, corpus, startBrowser } from './harness.mjs';
+import { BODY, busyAfterKey, busyByLine, close, comparePicture, key, near, openTimeline, percentile, pixel, pixelsOf, ready, rects, sessionOf, settled, themeColour, tracks, untilKey, view, startOnMade } from './timeline_page.mjs';
 import { MANY_HOSTS, largeTpu, manyHosts } from './timeline_sessions.mjs';
 
 const TPU = 'tpu-v6e-4-inference';
@@ -16,25 +16,14 @@ const MI300 = 'gpu-mi300-attention';
 const SLACK = process.env.STROBE_TIMED ? Number(process.env.STROBE_TIME_SLACK ?? 1) : Infinity;
 const real = corpus();
 const onReal = { skip: real === null };
-const made = temporaryDirectory();
 let server;
 let browser;
+let stop;
 
 before(async () => {
-  largeTpu(made);
-  manyHosts(made);
-  server = await startServer({ roots: [samples(), made, ...(real ? [path.join(real, 'sessions')] : [])] });
-  browser = await startBrowser();
-  // Files just made are served once they have settled.
-  while ((await server.json('/api/v1/sessions?page_size=1000')).sessions.some((one) => one.state === 'writing')) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  ({ server, browser, stop } = await startOnMade([largeTpu, manyHosts], real ? [path.join(real, 'sessions')] : []));
 });
-after(async () => {
-  await browser?.stop();
-  await server?.stop();
-  rmSync(made, { recursive: true, force: true });
-});
+after(() => stop?.());
 
 // Milliseconds from the start of the navigation until the first view was whole, and what it took to get it.
 async function firstView(session) {
@@ -261,8 +250,7 @@ test('L7 search counts what an independent reader counts over all hosts, within 
   assert.ok(best <= 300 * SLACK, `${best} ms`);
 });
 
-test('L7 next and previous go through hits beyond the first page, and say which one it is', async (t) => {
-  if (await lacks(server, t, 'export')) return;
+test('L7 next and previous go through hits beyond the first page, and say which one it is', async () => {
   const page = await openTimeline(browser, server, await sessionOf(server, 'large'), '?q=fusion');
   await page.waitForFunction(() => /hits? in/.test(document.querySelector('[data-testid=timeline-hits]')?.textContent ?? ''), null, { timeout: 30_000 });
   await page.locator(BODY).focus();
@@ -280,8 +268,7 @@ test('L7 next and previous go through hits beyond the first page, and say which 
   await close(page);
 });
 
-test('L7 an expression over stats counts and steps like a name', onReal, async (t) => {
-  if (await lacks(server, t, 'export')) return;
+test('L7 an expression over stats counts and steps like a name', onReal, async () => {
   const session = await sessionOf(server, TPU);
   const expression = 'stat:bytes_accessed>1e9 and duration>1us';
   const answer = await server.json(`/api/v1/sessions/${session.id}/search?expression=${encodeURIComponent(expression)}`);

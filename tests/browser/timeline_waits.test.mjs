@@ -1,32 +1,22 @@
 // The timeline in Chromium when the server is slow, or dies and comes back.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { after, before, test } from 'node:test';
-import { samples, startBrowser, startServer, temporaryDirectory } from './harness.mjs';
-import { BODY, ready, rects, sessionOf, settled } from './timeline_page.mjs';
+import { samples, startServer } from './harness.mjs';
+import { BODY, ready, rects, sessionOf, settled, startOnMade } from './timeline_page.mjs';
 import { largeTpu } from './timeline_sessions.mjs';
 
 // Times are judged where the machine is quiet (./dev check console); elsewhere only what is shown is.
 const SLACK = process.env.STROBE_TIMED ? Number(process.env.STROBE_TIME_SLACK ?? 1) : Infinity;
-const made = temporaryDirectory();
 let server;
 let browser;
+let stop;
 
 before(async () => {
-  largeTpu(made);
-  server = await startServer({ roots: [samples(), made] });
-  browser = await startBrowser();
-  while ((await server.json('/api/v1/sessions?page_size=1000')).sessions.some((one) => one.state === 'writing')) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  ({ server, browser, stop } = await startOnMade([largeTpu]));
 });
-after(async () => {
-  await browser?.stop();
-  await server?.stop();
-  rmSync(made, { recursive: true, force: true });
-});
+after(() => stop?.());
 
 // A server behind a wall that holds answers back.
 async function startSlowly(target) {

@@ -69,6 +69,8 @@ function sessionAnswer(request, response, parts, query) {
   readable(id);
   if (what === 'tools') return toolAnswer({ Fault, sendJson, request, response, sessions }, session, parts.slice(3), query);
   if (what === 'overview') return sendJson(request, response, sessions.overview(session));
+  if (what === 'counters') return sendJson(request, response, { counters: [] });
+  if (what === 'marks') return sendJson(request, response, { steps: null, modules: [] });
   if (what === 'lines') return sendJson(request, response, sessions.lines(session));
   if (what === 'search') return sendJson(request, response, sessions.search(session, query));
   // The mock's sessions hold no flows.

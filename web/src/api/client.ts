@@ -291,23 +291,6 @@ export function plainNumbers<T>(value: T): T {
   return Object.fromEntries(entries) as T;
 }
 
-// Addresses that the server has, as its description names them: a console may be newer than its server, and what is not there is
-// not offered. Asked once a page.
-let routesAsked: Promise<ReadonlySet<string>> | null = null;
-
-export function serverRoutes(): Promise<ReadonlySet<string>> {
-  routesAsked ??= getJson<{ paths: Readonly<Record<string, unknown>> }>('/openapi.json').then(
-    (description) => new Set(Object.keys(description.paths)),
-    () => {
-      routesAsked = null;
-      return new Set<string>();
-    },
-  );
-  return routesAsked;
-}
-
-export const hasRoute = async (what: 'counters' | 'marks' | 'export'): Promise<boolean> => (await serverRoutes()).has(`/api/v1/sessions/{id}/${what}`);
-
 export const api = {
   projects: (options?: CallOptions) => getJson<{ projects: string[] }>('/projects', options),
   config: (options?: CallOptions) => getJson<ServerConfig>('/config', options),

@@ -58,7 +58,6 @@ function Search({ store, session }: Props) {
   const searching = useStore(store, (state) => state.searching);
   const error = useStore(store, (state) => state.searchError);
   const hitIndex = useStore(store, (state) => state.hitIndex);
-  const reads = useStore(store, (state) => state.serverExports);
   const [text, setText] = useState(query);
   const timer = useRef(0);
   useEffect(() => setText(query), [query]);
@@ -95,8 +94,8 @@ function Search({ store, session }: Props) {
     <div className="tl-search">
       <Icon name="search" />
       <input
-        className="input" data-testid="timeline-search" type="text" value={text} placeholder={reads ? 'Find: text, /regex/ or stat:key>1' : 'Find events: text or /regex/'}
-        title={reads ? SEARCH_HELP : undefined}
+        className="input" data-testid="timeline-search" type="text" value={text} placeholder="Find: text, /regex/ or stat:key>1"
+        title={SEARCH_HELP}
         aria-label="Find events" aria-invalid={error !== null} spellCheck={false} autoComplete="off"
         onChange={(event) => onChange(event.target.value)} onKeyDown={onKeyDown}
       />

@@ -50,7 +50,6 @@ export function ViewTools({ store, session }: PanelProps) {
   const total = useStore(store, (state) => state.viewFlowsTotal);
   const shown = useStore(store, (state) => state.viewFlows.length);
   const panel = useStore(store, (state) => state.panel);
-  const exports = useStore(store, (state) => state.serverExports);
   const twoOn = useStore(store, (state) => state.twoOn);
   return (
     <>
@@ -71,7 +70,7 @@ export function ViewTools({ store, session }: PanelProps) {
         Gaps
       </button>
       <Marks store={store} session={session} />
-      {exports && <ExportMenu store={store} session={session} />}
+      <ExportMenu store={store} session={session} />
       <button
         type="button" className="button plain small" aria-pressed={twoOn} data-testid="timeline-two" onClick={() => session?.setTwoOn(!twoOn)}
         title="The baseline's timeline below this one, aligned by step"

@@ -1,7 +1,7 @@
 // Selecting and walking: event details, previous and next, search hits, runs of an op, the nearest event.
 // Every request belongs to a purpose; a newer one of the same purpose aborts the older, so no late answer wins.
 
-import { api, hasRoute, isAbort, toApiError } from '../api/client';
+import { api, isAbort, toApiError } from '../api/client';
 import { formatCount, formatTime } from '../format/format';
 import type { Engine } from './engine';
 import { barTop, type Track } from './layout';
@@ -19,6 +19,8 @@ const HIT_PAGE = 1000;
 const MAX_NEAREST_LINES = 12;
 
 type Purpose = 'detail' | 'fit' | 'neighbour' | 'search' | 'step' | 'rank' | 'runs' | 'nearest';
+
+const searchBy = (query: string): { q: string } | { expression: string } => (isExpression(query) ? { expression: query } : { q: query });
 
 export class Navigator {
   private readonly running = new Map<Purpose, AbortController>();
@@ -218,7 +220,7 @@ export class Navigator {
   private async runSearch(query: string, signal: AbortSignal): Promise<void> {
     try {
       const { selection } = this.store.get();
-      const search = await api.search(this.sessionId, { ...(await this.asked(query)), limit: HIT_PAGE }, { signal });
+      const search = await api.search(this.sessionId, { ...searchBy(query), limit: HIT_PAGE }, { signal });
       const hitIndex = search.hits.findIndex((hit) => hit.event === selection);
       this.store.set({ search, searching: false, hitIndex });
       if (hitIndex < 0 && search.truncated && selection !== null) void this.findRank(selection);
@@ -252,17 +254,12 @@ export class Navigator {
     });
   }
 
-  /** Servers that write files read expressions too; to others everything is text. */
-  private async asked(query: string): Promise<{ q: string } | { expression: string }> {
-    return isExpression(query) && (await hasRoute('export')) ? { expression: query } : { q: query };
-  }
-
   /** Of an event beyond the first page of hits: is it one, and which. */
   private async findRank(id: string): Promise<void> {
     const { query, search } = this.store.get();
     const signal = this.begin('rank');
     try {
-      const { near } = await api.search(this.sessionId, { ...(await this.asked(query)), limit: 1, near: id }, { signal });
+      const { near } = await api.search(this.sessionId, { ...searchBy(query), limit: 1, near: id }, { signal });
       if (near?.is_hit === true && this.store.get().selection === id && this.store.get().search === search) this.store.set({ hitIndex: near.rank });
     } catch {
       // Which hit it is, is a nicety; what is wrong with the event its details say.
@@ -278,7 +275,7 @@ export class Navigator {
     const { selection } = this.store.get();
     const signal = this.begin('step');
     const at = selection === null ? { near_ps: this.positionPs() } : { near: selection };
-    const { near } = await api.search(this.sessionId, { ...(await this.asked(query)), limit: 1, ...at }, { signal });
+    const { near } = await api.search(this.sessionId, { ...searchBy(query), limit: 1, ...at }, { signal });
     if (near === undefined || near === null) {
       this.goToHit(search.hits, direction, 'Hit');
       return;
@@ -294,7 +291,7 @@ export class Navigator {
 
   private async otherEnd(search: SearchAnswer, query: string, direction: -1 | 1, signal: AbortSignal): Promise<[SearchHit | null, number]> {
     if (direction > 0) return [search.hits[0] ?? null, 0];
-    const { near } = await api.search(this.sessionId, { ...(await this.asked(query)), limit: 1, near_ps: this.engine.window.endPs + 1 }, { signal });
+    const { near } = await api.search(this.sessionId, { ...searchBy(query), limit: 1, near_ps: this.engine.window.endPs + 1 }, { signal });
     return [near?.previous ?? null, search.total - 1];
   }
 

@@ -1,7 +1,7 @@
 // Steps and programs on the ruler. The whole session is asked for once; where it has more than an answer holds, the part
 // around the view is asked for again whenever the view rests outside of what is known.
 
-import { api, hasRoute } from '../api/client';
+import { api } from '../api/client';
 import { spansOf, type StepMark } from './marks';
 import type { RulerMarks } from './model';
 import { viewEndPs, type TimeSpan, type View } from './view';
@@ -37,27 +37,12 @@ export class RulerMarkLoader {
     this.call = new AbortController();
     const { signal } = this.call;
     try {
-      if (!(await hasRoute('marks'))) {
-        if (!signal.aborted) await this.fromOverview(span, signal);
-        return;
-      }
       const answer = await api.marks(this.sessionId, { from_ps: span.startPs, to_ps: span.endPs, limit: MOST_ASKED }, { signal });
       const cut = cutMarks(answer);
       this.known = { span, whole: known === null && !cut };
       this.show(shownMarks(answer));
     } catch {
       // A profile without steps is no error, and a ruler without them is still a ruler.
-    }
-  }
-
-  /** Servers before the marks tell the steps in the overview. */
-  private async fromOverview(span: TimeSpan, signal: AbortSignal): Promise<void> {
-    this.known = { span, whole: true };
-    try {
-      const { steps } = await api.overview(this.sessionId, { signal });
-      this.show({ steps: spansOf(steps?.items ?? []), modules: [] });
-    } catch {
-      this.show({ steps: [], modules: [] });
     }
   }
 }

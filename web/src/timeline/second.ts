@@ -4,7 +4,7 @@
 //   const second = new SecondSession(id, elements, store, theme, upper, { onReady });
 //   second.setShift(ps); second.dispose();
 
-import { api, ApiError, hasRoute, isAbort, onConnection, toApiError } from '../api/client';
+import { api, isAbort, onConnection, toApiError } from '../api/client';
 import type { ResolvedTheme } from '../theme/tokens';
 import { sideOf, type AlignSide } from './align';
 import { BUCKETS } from './counterChart';
@@ -15,7 +15,7 @@ import type { LinesAnswer } from './model';
 import { Navigator } from './navigator';
 import { RulerMarkLoader } from './rulerMarks';
 import type { TimelineStore } from './state';
-import { VersionChangedError } from './tileLoader';
+import { tilesOf } from './tileSource';
 import { Tooltip } from './tooltip';
 import { sameView, type View } from './view';
 
@@ -40,7 +40,7 @@ export class SecondSession {
     private readonly sessionId: string, elements: Elements, private readonly store: TimelineStore, theme: ResolvedTheme,
     private readonly upper: Engine, private readonly onChanged: () => void,
   ) {
-    this.engine = new Engine(elements, { fetchTile: (address, signal) => this.fetchTile(address, signal) }, store, {
+    this.engine = new Engine(elements, tilesOf(sessionId, () => this.version), store, {
       force2d: upper.rendererKind === '2d',
       reducedMotion: true,
       theme,
@@ -125,15 +125,6 @@ export class SecondSession {
     if (!sameView(wanted, this.upper.view)) this.upper.jump(wanted);
   }
 
-  private async fetchTile(address: { chunk: string; level: number; index: number }, signal: AbortSignal): Promise<ArrayBuffer> {
-    try {
-      return await api.tile(this.sessionId, address.chunk, address.level, address.index, this.version, { signal });
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 409) throw new VersionChangedError();
-      throw error;
-    }
-  }
-
   private async load(): Promise<void> {
     window.clearTimeout(this.timer);
     try {
@@ -159,7 +150,6 @@ export class SecondSession {
   }
 
   private async loadCounters(): Promise<void> {
-    if (!(await hasRoute('counters'))) return;
     const { counters } = await api.counters(this.sessionId, { signal: this.stop.signal });
     this.engine.setCounters(counters);
   }

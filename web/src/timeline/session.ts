@@ -1,7 +1,7 @@
 // One open timeline: engine, navigator, input and tooltip tied to one session and one set of elements, and the talk with
 // the server that fills them. Lives outside React; the page makes it once the elements exist and disposes it at the end.
 
-import { api, ApiError, hasRoute, isAbort, onConnection, toApiError } from '../api/client';
+import { api, isAbort, onConnection, toApiError } from '../api/client';
 import { readKey } from '../state/url';
 import type { ResolvedTheme } from '../theme/tokens';
 import type { Elements } from './elements';
@@ -16,7 +16,7 @@ import { RulerMarkLoader } from './rulerMarks';
 import { installHook } from './testHook';
 import { planeOf, splitEventId } from './model';
 import type { TimelineStore } from './state';
-import { VersionChangedError, type TileSource } from './tileLoader';
+import { tilesOf } from './tileSource';
 import { formatExactTime, formatTimeAt, parseTime } from './time';
 import { Tooltip } from './tooltip';
 import { viewEndPs, viewFromText, viewToText, type TimeSpan } from './view';
@@ -60,8 +60,7 @@ export class TimelineSession {
     private readonly sessionId: string, elements: Elements, private readonly store: TimelineStore,
     theme: ResolvedTheme, private readonly url: UrlWriter,
   ) {
-    const source: TileSource = { fetchTile: (address, signal) => this.fetchTile(address, signal) };
-    this.engine = new Engine(elements, source, store, {
+    this.engine = new Engine(elements, tilesOf(sessionId, () => this.version), store, {
       force2d: readKey('renderer') === '2d',
       reducedMotion: matchMedia('(prefers-reduced-motion: reduce)').matches,
       theme,
@@ -219,9 +218,6 @@ export class TimelineSession {
     if (this.countersOf === version) return;
     this.countersOf = version;
     try {
-      const known = await hasRoute('counters');
-      this.store.set({ serverExports: await hasRoute('export') });
-      if (!known || this.stop.signal.aborted) return;
       const { counters } = await api.counters(this.sessionId, { signal: this.stop.signal });
       if (this.version !== version) return;
       this.engine.setCounters(counters);
@@ -253,15 +249,6 @@ export class TimelineSession {
   }
 
   // ---- server ------------------------------------------------------------------------------------------------------
-
-  private async fetchTile(address: { chunk: string; level: number; index: number }, signal: AbortSignal): Promise<ArrayBuffer> {
-    try {
-      return await api.tile(this.sessionId, address.chunk, address.level, address.index, this.version, { signal });
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 409) throw new VersionChangedError();
-      throw error;
-    }
-  }
 
   private async loadLines(): Promise<void> {
     window.clearTimeout(this.timer);

@@ -33,7 +33,6 @@ export interface TimelineState {
   readonly marks: readonly Mark[];
   readonly steps: readonly StepMark[];
   readonly modules: readonly StepMark[]; // programs as one device ran them
-  readonly serverExports: boolean; // the server writes files and reads search expressions
   readonly twoOn: boolean; // the baseline's timeline is below
   readonly colourBy: ColourBy;
   readonly query: string;
@@ -51,7 +50,7 @@ export interface TimelineState {
 export const INITIAL_STATE: TimelineState = {
   phase: 'loading', error: null, complete: false, empty: false, renderer: 'webgl2', selection: null, picked: null, detail: null,
   detailError: null, area: null, panel: 'event', gapsPlane: null, filter: '', hideEmpty: false, pinnedCount: 0, flowsOn: false, flows: [], flowsTotal: 0, viewFlows: [],
-  viewFlowsTotal: 0, marks: [], steps: [], modules: [], serverExports: false, twoOn: false, colourBy: 'category', query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
+  viewFlowsTotal: 0, marks: [], steps: [], modules: [], twoOn: false, colourBy: 'category', query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
   failedTiles: 0, tileError: '', goToOpen: false, notice: '',
 };
 
