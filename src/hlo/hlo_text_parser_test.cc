@@ -78,6 +78,25 @@ TEST(HloTextParserTest, DamageSaysWhere) {
   EXPECT_EQ(ParseHloText("HloModule x\n").status().name(), "HLO_TEXT_SYNTAX");
 }
 
+TEST(HloTextParserTest, EachLabelOfADimensionStandsOnce) {
+  const auto with_labels = [](std::string_view labels) {
+    return "HloModule m\n\nENTRY %e {\n  %p = f32[1,8,8,4]{3,2,1,0} parameter(0)\n"
+           "  %k = f32[3,3,4,2]{3,2,1,0} parameter(1)\n  ROOT %c = f32[1,8,8,2]{3,2,1,0} "
+           "convolution(%p, %k), window={size=3x3 pad=1_1x1_1}, dim_labels=" +
+           std::string(labels) + "\n}\n";
+  };
+  const Result<HloModule> good = ParseHloText(with_labels("b01f_01io->b01f"));
+  ASSERT_TRUE(good.ok()) << good.status().ToString();
+  EXPECT_NE(LongText(*good).find("dim_labels=b01f_01io->b01f"), std::string::npos);
+  for (const std::string_view labels :
+       {"b01f_01io->b00f", "bb1f_01io->b01f", "b01f_01io->?01f", "b02f_01io->b01f",
+        "b01f_01iO->b01f", "b01f_01io", "b01f_11io->b01f"}) {
+    const Result<HloModule> bad = ParseHloText(with_labels(labels));
+    ASSERT_FALSE(bad.ok()) << labels;
+    EXPECT_EQ(bad.status().name(), "HLO_TEXT_SYNTAX") << bad.status().ToString();
+  }
+}
+
 TEST(HloTextParserTest, LimitsAreNamed) {
   TextLimits limits;
   limits.max_instructions = 2;

@@ -247,27 +247,35 @@ Status ReadDimensionLabels(TextCursor* cursor, std::string* numbers) {
   constexpr Side kSides[] = {
       {'b', 7, 'f', 8, 11, "_"}, {'i', 3, 'o', 4, 6, "->"}, {'b', 9, 'f', 10, 12, ""}};
   for (const Side& side : kSides) {
-    std::array<int64_t, 10> places{};
-    std::vector<int64_t> spatial;
-    int64_t place = 0;
+    // Each label stands once, and numbers leave no gap: else a place would be named twice or never,
+    // and the module would read back as another one.
+    int64_t first = -1, second = -1, place = 0;
+    std::array<int64_t, 10> places;
+    places.fill(-1);
     cursor->SkipBlank();
     for (; !cursor->AtEnd() && cursor->Peek() != '_' && cursor->Peek() != '-'; ++place) {
       const char c = cursor->Peek();
-      if (c == side.first_letter) {
-        AppendSignedField(side.first, place, numbers);
-      } else if (c == side.second_letter) {
-        AppendSignedField(side.second, place, numbers);
-      } else if (c >= '0' && c <= '9') {
-        const auto index = static_cast<size_t>(c - '0');
-        places[index] = place;
-        if (spatial.size() <= index) spatial.resize(index + 1);
-      } else if (c != '?') {
-        return cursor->Expected("a label of a dimension");
-      }
+      int64_t* label = c == side.first_letter    ? &first
+                       : c == side.second_letter ? &second
+                       : c >= '0' && c <= '9'    ? &places[static_cast<size_t>(c - '0')]
+                                                 : nullptr;
+      if (label == nullptr && c != '?') return cursor->Expected("a label of a dimension");
+      if (label != nullptr && *label >= 0)
+        return cursor->Expected("each label of a dimension once");
+      if (label != nullptr) *label = place;
       cursor->Skip(1);
     }
-    for (size_t i = 0; i < spatial.size(); ++i) spatial[i] = places[i];
-    AppendPackedField(side.spatial, spatial, numbers);
+    if (first < 0 || second < 0) {
+      return cursor->Expected(std::string("the labels ") + side.first_letter + " and " +
+                              side.second_letter);
+    }
+    const auto numbered = std::ranges::find(places, -1);
+    if (std::any_of(numbered, places.end(), [](int64_t place) { return place >= 0; })) {
+      return cursor->Expected("labels numbered from 0 without a gap");
+    }
+    AppendSignedField(side.first, first, numbers);
+    AppendSignedField(side.second, second, numbers);
+    AppendPackedField(side.spatial, std::vector<int64_t>(places.begin(), numbered), numbers);
     if (!side.end.empty()) STROBE_RETURN_IF_ERROR(cursor->Expect(side.end));
   }
   return OkStatus();
