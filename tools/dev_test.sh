@@ -5,7 +5,14 @@ FAILED=0
 FAILED_NAMES=()
 # Modules with threads of their own, and which of their tests use them.
 TSAN_MODULES=(base storage xplane engine queue)
+# The test of a change must not depend on luck, so its few seconds always begin alike; ./dev fuzz and ./dev check fuzz roll the dice.
+FUZZ_FLAGS=()
 declare -A TSAN_FILTER=([base]='Executor*:*Thread*:*Concurren*' [storage]='*Thread*' [xplane]='*Concurren*:*Thread*' [engine]='*' [queue]='*')
+
+# What a failure printed, at once and again before the totals: the end of a long log is what people see first.
+show_failure() {  # show_failure LOG LINES
+  tail -n "$2" "$1" | tee -a build/test-logs/failures.txt >&2
+}
 
 count() {  # count NAME PASSED FAILED
   PASSED=$((PASSED + $2))
@@ -27,7 +34,7 @@ run_gtest() {  # run_gtest NAME PROGRAM ARGS...
   # A program that ended badly without a failed test (a sanitizer report at exit, a crash) is a failure of its own.
   if [ "$status" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
   grep -hE 'STROBE_NOTICE|NOT TESTED' "$log" >&2 || true
-  if [ "$failed" != 0 ]; then tail -n 60 "$log" >&2; fi
+  if [ "$failed" != 0 ]; then show_failure "$log" 60; fi
   count "$name" "$passed" "$failed"
 }
 
@@ -65,12 +72,12 @@ run_fuzzers() {
     name="${name#strobe_}"
     corpus="build/corpus/$name"
     mkdir -p "$corpus" "tests/fuzz/$name"
-    if "$program" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -max_len=1048576 -print_final_stats=1 \
+    if "$program" "${FUZZ_FLAGS[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -max_len=1048576 -print_final_stats=1 \
       -artifact_prefix="build/corpus/crash-$name-" "$corpus" "tests/fuzz/$name" >"build/test-logs/fuzz.$name.log" 2>&1; then
       passed=$((passed + 1))
     else
       failed=$((failed + 1))
-      tail -n 40 "build/test-logs/fuzz.$name.log" >&2
+      show_failure "build/test-logs/fuzz.$name.log" 40
       say "fuzzer $name found something: build/corpus/crash-$name-*; keep it in tests/fuzz/$name"
     fi
   done
@@ -82,7 +89,9 @@ test_fuzz() {
   say "fuzzers, a few seconds each"
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
   build_asan
+  FUZZ_FLAGS=(-seed=1)
   run_fuzzers "${STROBE_FUZZ_SECONDS:-5}" build/asan || true
+  FUZZ_FLAGS=()
 }
 
 test_web() {
@@ -90,7 +99,7 @@ test_web() {
   setup_npm
   local status=0
   (cd web && npm run --silent lint) >build/test-logs/web-lint.log 2>&1 || status=1
-  if [ "$status" = 0 ]; then count "console lint" 1 0; else tail -n 30 build/test-logs/web-lint.log >&2; count "console lint" 0 1; fi
+  if [ "$status" = 0 ]; then count "console lint" 1 0; else show_failure build/test-logs/web-lint.log 30; count "console lint" 0 1; fi
   rm -f build/test-logs/vitest.xml
   (cd web && npx vitest run --reporter=junit --outputFile="$ROOT/build/test-logs/vitest.xml") >build/test-logs/vitest.log 2>&1 </dev/null || true
   count_report "console unit tests" build/test-logs/vitest.xml build/test-logs/vitest.log
@@ -100,7 +109,7 @@ count_report() {  # NAME XML LOG: no report at all is a failure
   local passed=0 failed=1
   if [ -s "$2" ]; then read -r passed failed < <(python3 tools/count_junit.py "$2" || echo 0 1); fi
   if [ "$passed" = 0 ] && [ "$failed" = 0 ]; then failed=1; fi
-  if [ "$failed" != 0 ]; then tail -n 80 "$3" >&2; fi
+  if [ "$failed" != 0 ]; then show_failure "$3" 80; fi
   count "$1" "$passed" "$failed"
 }
 
@@ -122,7 +131,7 @@ run_pytest() {  # NAME PATHS...; with the packages of the environment PYTEST_VEN
     >build/test-logs/pytest.log 2>&1 </dev/null || true
   if [ -f "$xml" ]; then read -r passed failed < <(python3 tools/count_junit.py "$xml"); fi
   grep -hE 'STROBE_NOTICE|NOT TESTED' build/test-logs/pytest.log >&2 || true
-  if [ "$failed" != 0 ]; then tail -n 80 build/test-logs/pytest.log >&2; fi
+  if [ "$failed" != 0 ]; then show_failure build/test-logs/pytest.log 80; fi
   count "$name" "$passed" "$failed"
 }
 
@@ -149,7 +158,7 @@ test_stores() {
   STROBE_BINARY="$ROOT/build/strobe" STROBE_STORAGE_TEST="$ROOT/build/asan/strobe_storage_test" build/venv-stores/bin/python -m pytest -q -p no:cacheprovider \
     --junitxml="$xml" tests/stores >build/test-logs/stores.log 2>&1 </dev/null || true
   if [ -f "$xml" ]; then read -r passed failed < <(python3 tools/count_junit.py "$xml"); fi
-  if [ "$failed" != 0 ]; then tail -n 80 build/test-logs/stores.log >&2; fi
+  if [ "$failed" != 0 ]; then show_failure build/test-logs/stores.log 80; fi
   count "buckets" "$passed" "$failed"
 }
 
@@ -184,7 +193,7 @@ test_layers() {
   local status=0
   python3 tests/layers/check_layers.py >build/test-logs/layers.log 2>&1 || status=$?
   if [ "$status" = 0 ]; then count "layers" "$(grep -c '^ok' build/test-logs/layers.log)" 0; else
-    cat build/test-logs/layers.log >&2
+    show_failure build/test-logs/layers.log 200
     count "layers" "$(grep -c '^ok' build/test-logs/layers.log || true)" "$(grep -c '^not ok' build/test-logs/layers.log || true)"
   fi
 }
@@ -193,6 +202,7 @@ command_test() {
   local parts=("$@") part started=$SECONDS part_started
   [ ${#parts[@]} -gt 0 ] || parts=(layers cpp tsan fuzz web python sdk stores parity browser)
   mkdir -p build/test-logs
+  rm -f build/test-logs/failures.txt
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
   if [ ! -d "${STROBE_CORPUS:-$ROOT/../shared/data}" ]; then
     say "NOTICE: the corpus of real profiles is absent (../shared/data or \$STROBE_CORPUS); tests that need it are skipped"
@@ -204,6 +214,7 @@ command_test() {
     say "$part: $((SECONDS - part_started)) s"
   done
   say "took $((SECONDS - started)) s"
+  if [ -s build/test-logs/failures.txt ]; then cat build/test-logs/failures.txt >&2; fi
   if [ ${#FAILED_NAMES[@]} -gt 0 ]; then printf 'failed: %s\n' "${FAILED_NAMES[*]}" >&2; fi
   printf '%d passed, %d failed\n' "$PASSED" "$FAILED"
   [ "$FAILED" = 0 ] && [ "$PASSED" -gt 0 ]
