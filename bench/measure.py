@@ -18,6 +18,7 @@ def seconds(action):
 
 
 def run_once(system, directory, corpus, cold):
+    systems.settle_disk()
     if cold:
         systems.drop_from_page_cache(directory)
     else:
@@ -57,6 +58,7 @@ def measure_server(system, corpus):
 
 def reopen(system, directory, cold):
     """A new process on a file that was converted before: the columns come from the cache directory."""
+    systems.settle_disk()
     if cold:
         systems.drop_from_page_cache(directory)
         systems.drop_from_page_cache(system.cache)

@@ -191,6 +191,11 @@ def make(name, root):
     return XprofLike(root, name, ["xprof-rs"])
 
 
+def settle_disk():
+    """Waits until what earlier rounds wrote is on the disk: writing it back would slow the round that is measured."""
+    os.sync()
+
+
 def drop_from_page_cache(directory):
     for path in pathlib.Path(directory).rglob("*"):
         if path.is_file():

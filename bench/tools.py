@@ -76,6 +76,7 @@ def ask(system, path, limit_s):
 
 def measure_tool(system, directory, tool, limit_s, from_disk=False, loaded=False):
     """One server process: {first_s, stored_s, peak_bytes}. `loaded`: the first question comes after everything is decoded."""
+    systems.settle_disk()
     (systems.drop_from_page_cache if from_disk else systems.warm_page_cache)(directory)
     try:
         system.start(directory)
