@@ -187,6 +187,8 @@ Status ColumnFile::Approve(const ProfileFile& profile) {
 std::unique_ptr<const StoredLine> ColumnFile::CheckLine(uint64_t index) const {
   const Entry entry = EntryAt(bytes_, directory_offset_, index);
   const std::string_view block = bytes_.substr(entry.block_offset, entry.block_bytes);
+  // The whole of it is read next: from a cold disk in one piece, not fault by fault.
+  source_->Advise(entry.block_offset, entry.block_bytes, storage::ByteSource::Access::kWillNeed);
   if (Hash128Of(block) != Hash128{entry.block_hash_high, entry.block_hash_low}) return nullptr;
   const BlockLayout layout(entry.event_count, entry.has_high_offsets != 0, entry.row_count,
                            entry.display_name_bytes);
