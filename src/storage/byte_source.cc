@@ -98,6 +98,8 @@ class MappedFile : public ByteSource {
     const uint64_t begin = offset & ~(kPageBytes - 1);
     int advice = MADV_NORMAL;
     switch (access) {
+      case Access::kNormal:
+        break;
       case Access::kSequential:
         advice = MADV_SEQUENTIAL;
         break;

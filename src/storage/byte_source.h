@@ -47,7 +47,7 @@ class ByteSource {
   // Heap or anonymous memory that this source holds (0 for a mapped file), for memory accounting.
   virtual uint64_t owned_bytes() const = 0;
 
-  enum class Access : uint8_t { kSequential, kRandom, kWillNeed, kDontNeed };
+  enum class Access : uint8_t { kNormal, kSequential, kRandom, kWillNeed, kDontNeed };
   // A hint to the kernel for a part of the bytes; never fails.
   virtual void Advise(uint64_t offset, uint64_t length, Access access) const {}
 };

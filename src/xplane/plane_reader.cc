@@ -61,7 +61,14 @@ void PlaneReader::ReserveTables(std::string_view bytes) {
   uint64_t lines = 0;
   uint64_t events = 0;
   uint64_t stats = 0;
+  uint64_t fetched_to = 0;
   while (reader.Next(&field)) {
+    if (field.number > 3 && reader.offset() > fetched_to) {
+      source_.Advise(plane_->bytes.offset + field.offset,
+                     std::min<uint64_t>(kTableFetchBytes, bytes.size() - field.offset),
+                     storage::ByteSource::Access::kWillNeed);
+      fetched_to = field.offset + kTableFetchBytes;
+    }
     lines += field.number == 3;
     events += field.number == 4;
     stats += field.number == 5;

@@ -1,6 +1,6 @@
 // Reads one plane of the skeleton: its lines' heads and its metadata tables.
 //
-//   PlaneReader reader(file_bytes, options, &table_budget, &damage);
+//   PlaneReader reader(source, options, &table_budget, &damage);
 //   reader.Read(plane_bytes, clipped, &plane, &index);
 //
 // A first pass counts, so that tables are allocated once. A bad metadata entry is reported and left
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "src/storage/byte_source.h"
 #include "src/wire/wire_reader.h"
 #include "src/xplane/skeleton.h"
 
@@ -31,9 +32,17 @@ class PlaneReader {
   // A plane with more damaged fields than this makes no sense any more; each report costs 2 us.
   static constexpr uint32_t kMaxBadFields = 64;
 
-  PlaneReader(std::string_view file_bytes, const OpenOptions& options, TableBudget* budget,
+  // Tables are fetched from the disk in pieces of this size. More would fetch the bodies of HLO
+  // modules, which stand among them and are not read yet.
+  static constexpr uint64_t kTableFetchBytes = 1 << 20;
+
+  PlaneReader(const storage::ByteSource& source, const OpenOptions& options, TableBudget* budget,
               DamageLog* damage)
-      : file_(file_bytes), options_(options), budget_(*budget), damage_(*damage) {}
+      : source_(source),
+        file_(source.bytes()),
+        options_(options),
+        budget_(*budget),
+        damage_(*damage) {}
 
   // `clipped`: the file ends before the plane does, which is reported here.
   void Read(std::string_view bytes, bool clipped, Plane* plane, PlaneIndex* index);
@@ -55,6 +64,7 @@ class PlaneReader {
   void AddBad(Damage damage);
   bool OverLimit(std::string_view what, std::string_view at);
 
+  const storage::ByteSource& source_;
   const std::string_view file_;
   const OpenOptions& options_;
   TableBudget& budget_;

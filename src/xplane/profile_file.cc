@@ -48,7 +48,7 @@ class ProfileFileImpl : public ProfileFile {
 
   Status Init(const OpenOptions& options) {
     for (const Damage& known : options.known_damage) damage_.Add(known);
-    STROBE_ASSIGN_OR_RETURN(skeleton_, ReadSkeleton(bytes_, options, &damage_));
+    STROBE_ASSIGN_OR_RETURN(skeleton_, ReadSkeleton(*source_, options, &damage_));
     first_slot_.reserve(skeleton_.planes.size() + 1);
     for (const Plane& plane : skeleton_.planes) {
       first_slot_.push_back(slot_count_);

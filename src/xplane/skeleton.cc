@@ -38,15 +38,22 @@ void KeepText(std::string_view text, std::vector<std::string>* texts) {
 
 class SpaceReader {
  public:
-  SpaceReader(std::string_view bytes, const OpenOptions& options, DamageLog* damage)
-      : file_(bytes),
+  SpaceReader(const storage::ByteSource& source, const OpenOptions& options, DamageLog* damage)
+      : source_(source),
+        file_(source.bytes()),
         options_(options),
         damage_(*damage),
-        planes_(bytes, options, &budget_, damage) {
+        planes_(source, options, &budget_, damage) {
     budget_.limit_bytes =
         std::max(kTableBytesFloor,
-                 static_cast<uint64_t>(static_cast<double>(bytes.size()) * kTableBytesPerFileByte));
+                 static_cast<uint64_t>(static_cast<double>(file_.size()) * kTableBytesPerFileByte));
+    // From line to line it jumps over events: around each place a disk would read megabytes of
+    // them.
+    source_.Advise(0, file_.size(), storage::ByteSource::Access::kRandom);
   }
+  ~SpaceReader() { source_.Advise(0, file_.size(), storage::ByteSource::Access::kNormal); }
+  SpaceReader(const SpaceReader&) = delete;
+  SpaceReader& operator=(const SpaceReader&) = delete;
 
   Skeleton Read() {
     WireReader reader(file_);
@@ -108,6 +115,7 @@ class SpaceReader {
     (void)ReadPlane(field.bytes, !absurd);
   }
 
+  const storage::ByteSource& source_;
   const std::string_view file_;
   const OpenOptions& options_;
   DamageLog& damage_;
@@ -246,14 +254,15 @@ Status CheckNotSomethingElse(std::string_view bytes) {
   return found.empty() ? OkStatus() : NotAProfile(found);
 }
 
-Result<Skeleton> ReadSkeleton(std::string_view bytes, const OpenOptions& options,
+Result<Skeleton> ReadSkeleton(const storage::ByteSource& source, const OpenOptions& options,
                               DamageLog* damage) {
+  const std::string_view bytes = source.bytes();
   if (bytes.empty()) {
     return DataLossError("XPLANE_EMPTY", "The file is empty (0 bytes).")
         .Hint("The capture failed or is not finished; look at its log, or capture again.");
   }
   STROBE_RETURN_IF_ERROR(CheckNotSomethingElse(bytes));
-  SpaceReader reader(bytes, options, damage);
+  SpaceReader reader(source, options, damage);
   Skeleton skeleton = reader.Read();
   if (!reader.understood() && !damage->empty()) {
     if (!options.known_damage.empty()) return options.known_damage.front().status;

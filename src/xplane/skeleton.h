@@ -1,11 +1,12 @@
 // The skeleton of a profile: planes, lines and metadata tables by reference, without the events.
 //
 //   DamageLog damage;
-//   STROBE_ASSIGN_OR_RETURN(Skeleton skeleton, ReadSkeleton(bytes, options, &damage));
+//   STROBE_ASSIGN_OR_RETURN(Skeleton skeleton, ReadSkeleton(source, options, &damage));
 //
 // Lines are skipped by their length, so the cost is that of the metadata tables: about 20 ns an
-// entry, milliseconds for 1 GB of events. Memory: 80 B a line or metadata entry; all tables
-// together are bounded by kTableBytesPerFileByte (LIMIT_EXCEEDED beyond).
+// entry, milliseconds for 1 GB of events. From a cold disk it reads a page a line and the tables in
+// pieces, not what the disk would read around them. Memory: 80 B a line or metadata entry; all
+// tables together are bounded by kTableBytesPerFileByte (LIMIT_EXCEEDED beyond).
 //
 // Time: the origin is profile_start_time of the `Task Environment` plane when there is one, else
 // the earliest line with events among those whose timestamp is a wall clock (over 10^17 ns, March
@@ -21,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/storage/byte_source.h"
 #include "src/xplane/damage_report.h"
 #include "src/xplane/id_map.h"
 #include "src/xplane/profile_file.h"
@@ -49,7 +51,7 @@ struct Skeleton {
   uint64_t table_bytes = 0;  // heap that all of this holds
 };
 
-Result<Skeleton> ReadSkeleton(std::string_view bytes, const OpenOptions& options,
+Result<Skeleton> ReadSkeleton(const storage::ByteSource& source, const OpenOptions& options,
                               DamageLog* damage);
 
 // Start of a line relative to the origin, kept within kMaxTimePs.
