@@ -293,10 +293,10 @@ class GpuPlane {
     for (AddedEvent& event : line.events) {
       const auto group = input_.groups.find(event.group);
       if (group == input_.groups.end()) continue;
-      AddedStat& name = event.stats.emplace_back();
-      name.name = "step_name";
-      name.kind = AddedStat::Kind::kString;
-      name.text = group->second.name;
+      AddedStat& step_name = event.stats.emplace_back();
+      step_name.name = "step_name";
+      step_name.kind = AddedStat::Kind::kString;
+      step_name.text = group->second.name;
     }
     prepared_.lines.push_back(std::move(line));
   }

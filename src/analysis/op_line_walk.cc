@@ -1,6 +1,7 @@
 #include "src/analysis/op_line_walk.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace strobe::analysis {
 namespace {
@@ -145,11 +146,18 @@ Status OpLineWalk::Run(Events events, OpAccumulator* sums, const OnOffload& on_o
       return RunScanned(events, sums, on_offload);
     }
   }
-  if (ignores_groups_) {
-    RunWhole(facts != nullptr && facts->any_own_times() ? facts.get() : nullptr, sums);
+  const bool own_times = facts != nullptr && facts->any_own_times();
+  // One row holds no event within another, so nothing has children. A table larger than the line
+  // costs more to lay out than the line to walk.
+  if (ignores_groups_ && !own_times && columns_.rows.size() == 1 && !columns_.crowded &&
+      sums->whole().size() <= columns_.event_count() && RunFlat(sums)) {
     return OkStatus();
   }
-  RunPlain(events, facts != nullptr && facts->any_own_times() ? facts.get() : nullptr, sums);
+  if (ignores_groups_) {
+    RunWhole(own_times ? facts.get() : nullptr, sums);
+    return OkStatus();
+  }
+  RunPlain(events, own_times ? facts.get() : nullptr, sums);
   return OkStatus();
 }
 
@@ -172,6 +180,48 @@ void OpLineWalk::RunPlain(Events events, const OpLineFacts* facts, OpAccumulator
     stack_.push_back({span, 0, group, event});
   });
   for (; !stack_.empty(); stack_.pop_back()) Close(stack_.back(), sums);
+}
+
+bool OpLineWalk::RunFlat(OpAccumulator* sums) {
+  // A third of OpSums: the tables of all ops together stay close to the processor.
+  struct Brief {
+    uint64_t occurrences = 0;
+    uint64_t time_ps = 0;
+    uint64_t min_ps = std::numeric_limits<uint64_t>::max();
+  };
+  std::vector<Brief> briefs(sums->whole().size());
+  std::vector<uint32_t> order;
+  const uint64_t count = columns_.event_count();
+  const uint32_t* const name = columns_.name.data();
+  const int64_t* const start_ps = columns_.start_ps.data();
+  const int64_t* const duration_ps = columns_.duration_ps.data();
+  for (uint64_t event = 0; event < count; ++event) {
+    Brief& brief = briefs[name[event]];
+    if (brief.occurrences++ == 0) [[unlikely]] {
+      // What takes no time at the very end of another lies within it, and is closed before it.
+      if (duration_ps[event] == 0 && event > 0 &&
+          start_ps[event] == start_ps[event - 1] + duration_ps[event - 1]) {
+        return false;
+      }
+      order.push_back(name[event]);
+    }
+    const auto time_ps = static_cast<uint64_t>(duration_ps[event]);
+    brief.time_ps += time_ps;
+    brief.min_ps = std::min(brief.min_ps, time_ps);
+  }
+  for (const uint32_t metadata : order) {
+    const Brief& brief = briefs[metadata];
+    sums->Whole(metadata).Add({.occurrences = brief.occurrences,
+                               .time_ps = brief.time_ps,
+                               .self_ps = brief.time_ps,
+                               .unscaled_ps = brief.time_ps,
+                               .min_ps = brief.min_ps});
+  }
+  if (count > 0) {
+    first_ps_ = std::min(first_ps_, start_ps[0] + shift_ps_);
+    last_ps_ = std::max(last_ps_, columns_.last_end_ps + shift_ps_);
+  }
+  return true;
 }
 
 void OpLineWalk::RunWhole(const OpLineFacts* facts, OpAccumulator* sums) {

@@ -79,6 +79,9 @@ class OpLineWalk {
   void RunPlain(Events events, const OpLineFacts* facts, OpAccumulator* sums);
   // The same without groups: what is summed most often, and nothing but sums.
   void RunWhole(const OpLineFacts* facts, OpAccumulator* sums);
+  // As RunWhole, for a line of one row whose times are those of its columns. False: nothing was
+  // added, because the order of ops needs the general way.
+  bool RunFlat(OpAccumulator* sums);
   Status RunScanned(Events events, OpAccumulator* sums, const OnOffload& on_offload);
   OpEventStats StatsOf(uint32_t event) const;
   Span SpanOf(uint32_t event, const OpEventStats& stats) const;

@@ -76,9 +76,6 @@ std::string RunBodyOf(const Json& document) {
   return body.dump();
 }
 
-// "projects/.../x" or "machineLearningRuns/x" -> "x"
-std::string LastPart(const std::string& name) { return name.substr(name.rfind('/') + 1); }
-
 // The run that goes on under a logical id, free for a new one when it has ended.
 Result<std::optional<Run>> FindActive(Transaction& transaction, const std::string& logical_id) {
   STROBE_ASSIGN_OR_RETURN(
