@@ -167,8 +167,8 @@ TEST(ByteSourceTest, AdviceIsOnlyAHint) {
   const auto source = OpenMappedFile(directory.Write("a", std::string(3 * kPageBytes, 'y')));
   ASSERT_TRUE(source.ok());
   using Access = ByteSource::Access;
-  for (const Access access :
-       {Access::kSequential, Access::kRandom, Access::kWillNeed, Access::kDontNeed}) {
+  for (const Access access : {Access::kNormal, Access::kSequential, Access::kRandom,
+                              Access::kWillNeed, Access::kDontNeed}) {
     (*source)->Advise(1, 2 * kPageBytes, access);
     (*source)->Advise(kPageBytes * 2, ~uint64_t{0}, access);
     (*source)->Advise(~uint64_t{0}, 1, access);

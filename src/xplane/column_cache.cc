@@ -21,6 +21,8 @@ constexpr std::string_view kIdentitiesFolder = "/identities";
 constexpr std::string_view kIdentityMagic = "STROBEID";
 // An object of a bucket below this is brought here whole in less time than asking for its parts.
 constexpr uint64_t kFetchWholeBytes = 32 << 20;
+// The content is hashed in pieces of this size, each given back to the system behind it.
+constexpr uint64_t kHashPieceBytes = 32 << 20;
 // Temporary files of a process that died; no write takes as long.
 constexpr int64_t kStaleTemporaryNs = 3600LL * 1'000'000'000;
 
@@ -30,6 +32,19 @@ std::string VersionSuffix(std::string_view kind) {
 
 void AppendNumber(uint64_t value, std::string* out) {
   out->append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+// The hash of the whole content, without holding a mapped file in memory beside its columns.
+Result<Hash128> HashContent(const storage::ByteSource& source, const CancelToken& cancel) {
+  const std::string_view bytes = source.bytes();
+  Hasher hasher;
+  for (uint64_t at = 0; at < bytes.size(); at += kHashPieceBytes) {
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    const std::string_view piece = bytes.substr(at, kHashPieceBytes);
+    hasher.Add(piece);
+    source.Advise(at, piece.size(), storage::ByteSource::Access::kDontNeed);
+  }
+  return hasher.Digest128();
 }
 
 // The identity as bytes: all that must agree, then the hash, then a checksum.
@@ -235,7 +250,7 @@ Status ColumnCache::Write(const storage::FileIdentity& identity, const ProfileFi
         .Where(identity.path)
         .Hint("Give the cache more room.");
   }
-  const Hash128 content_hash = Hash128Of(profile.source().bytes());
+  STROBE_ASSIGN_OR_RETURN(const Hash128 content_hash, HashContent(profile.source(), cancel));
   STROBE_RETURN_IF_ERROR(profile.source().CheckUnchanged());
   const std::string path = ColumnPath(content_hash);
   // The same bytes may have been stored from another path.

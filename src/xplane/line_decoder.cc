@@ -22,6 +22,8 @@ namespace {
 // Decoded bytes are given back to the system in pieces of this size, so that a mapped line is never
 // wholly resident beside its columns.
 constexpr uint64_t kReleaseBytes = 32ull << 20;
+// Shorter lines are not worth a system call.
+constexpr uint64_t kShortLineBytes = 1 << 20;
 // The number of events of a long line is estimated from so much of its beginning.
 constexpr uint64_t kSampleBytes = 64 * 1024;
 constexpr uint64_t kMaxEventsPerLine = std::numeric_limits<uint32_t>::max() - 1;
@@ -276,7 +278,7 @@ bool Decoder::MakeRoom(uint64_t offset) {
 }
 
 void Decoder::Release(uint64_t to) {
-  if (bytes_.size() < kReleaseBytes || to <= released_) return;
+  if (bytes_.size() < kShortLineBytes || to <= released_) return;
   input_.source.Advise(input_.line.bytes.offset + released_, to - released_,
                        storage::ByteSource::Access::kDontNeed);
   released_ = to;
