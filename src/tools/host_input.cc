@@ -60,7 +60,8 @@ std::vector<bool> InputNames(const xplane::Plane& plane, const RE2& pattern) {
   std::vector<bool> is_input;
   is_input.reserve(plane.event_metadata.size());
   for (const xplane::EventMetadata& event : plane.event_metadata) {
-    is_input.push_back(RE2::PartialMatch(event.label(), pattern));
+    const std::string_view label = event.label();
+    is_input.push_back(RE2::PartialMatch(re2::StringPiece(label.data(), label.size()), pattern));
   }
   return is_input;
 }
@@ -231,7 +232,8 @@ Result<HostInput> HostInputOf(const ToolQuestion& question, ToolInput& input,
                               std::string_view pattern, const CancelToken& cancel) {
   RE2::Options options;
   options.set_log_errors(false);
-  const RE2 compiled(pattern.empty() ? kInputNames : pattern, options);
+  const std::string_view names = pattern.empty() ? kInputNames : pattern;
+  const RE2 compiled(re2::StringPiece(names.data(), names.size()), options);
   if (!compiled.ok()) {
     return InvalidArgumentError("PATTERN_INVALID",
                                 "The names of input functions are no regular "
