@@ -173,7 +173,9 @@ void AddEventReasons(const HostCompleteness& host, Reasons* reasons) {
   }
   if (host.events == 0 && host.planes > 0) {
     reasons->emplace_back(
-        3, fmt::format("{}: no event was recorded; the process may have been idle.", host.host));
+        3, fmt::format("{}: {}.", host.host,
+                       host.damage.empty() ? "no event was recorded; the process may have been idle"
+                                           : "no event could be read"));
   }
 }
 

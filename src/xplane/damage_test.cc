@@ -237,6 +237,16 @@ TEST(DamageTest, RealProfilesWithFlippedBits) {
   }
 }
 
+std::string HloProto() {
+  std::string computation, module, proto;
+  wire::AppendBytesField(1, "main.3", &computation);
+  wire::AppendBytesField(1, "jit_train_step", &module);
+  wire::AppendBytesField(2, "main.3", &module);
+  wire::AppendBytesField(3, computation, &module);
+  wire::AppendBytesField(1, module, &proto);
+  return proto;
+}
+
 TEST(DamageTest, OtherFilesAreRecognised) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"\x1f\x8b\x08 and so on", "gzip"},
@@ -253,6 +263,7 @@ TEST(DamageTest, OtherFilesAreRecognised) {
       {"\x7f"
        "ELF program",
        "program"},
+      {HloProto(), "HLO module"},
       {std::string(100, '\xff'), "make no sense"},
       {std::string(100, '\0'), "make no sense"},
   };

@@ -32,6 +32,8 @@ constexpr uint64_t kMaxClaimedBytes = uint64_t{1} << 40;
 
 bool IsWallClock(int64_t timestamp_ns) { return timestamp_ns >= kFirstWallClockNs; }
 
+constexpr std::string_view kHlo = "an HLO module of a program";
+
 void KeepText(std::string_view text, std::vector<std::string>* texts) {
   if (texts->size() < kMaxTexts) texts->emplace_back(text.substr(0, kMaxTextBytes));
 }
@@ -205,6 +207,22 @@ bool LooksLikeText(std::string_view bytes) {
   return true;
 }
 
+// A dumped module lies beside profiles and is protobuf too: where a plane has its number, an HLO
+// module has its name, then that of its entry, then computations.
+bool LooksLikeHlo(std::string_view bytes) {
+  constexpr uint32_t kModuleFields[] = {1, 2, 3};  // name, entry_computation_name, computations
+  WireReader space(bytes);
+  WireField field;
+  if (!space.Next(&field) || field.number != 1 || field.type != WireType::kBytes) return false;
+  WireReader module(field.bytes);
+  for (const uint32_t number : kModuleFields) {
+    if (!module.Next(&field) || field.number != number || field.type != WireType::kBytes) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::string_view WhatItLooksLike(std::string_view bytes) {
   const auto starts = [&](std::string_view magic) { return bytes.starts_with(magic); };
   if (starts("\x1f\x8b")) return "gzip data";
@@ -222,6 +240,7 @@ std::string_view WhatItLooksLike(std::string_view bytes) {
   }
   if (starts("\x89PNG")) return "a picture";
   if (starts("SQLite format 3")) return "a SQLite database";
+  if (LooksLikeHlo(bytes)) return kHlo;
   if (!LooksLikeText(bytes)) return {};
   const size_t first = bytes.find_first_not_of(" \t\r\n");
   const char begin = first == std::string_view::npos ? ' ' : bytes[first];
@@ -230,13 +249,18 @@ std::string_view WhatItLooksLike(std::string_view bytes) {
 }
 
 Status NotAProfile(std::string_view found) {
-  return InvalidArgumentError(
-             "XPLANE_NOT_A_PROFILE",
-             fmt::format("Expected an XSpace profile (xplane.pb), found {}.", found))
-      .Where("offset 0")
-      .Hint(
-          "Compressed profiles are read when their name ends with .xplane.pb.gz, .zst or .xz; "
-          "trace JSON when it ends with .trace.json or .trace.json.gz.");
+  Status status =
+      InvalidArgumentError("XPLANE_NOT_A_PROFILE",
+                           fmt::format("Expected an XSpace profile (xplane.pb), found {}.", found))
+          .Where("offset 0");
+  if (found == kHlo) {
+    return status.Hint(
+        "HLO modules belong to a profile: put the file beside its .xplane.pb as "
+        "<module>.hlo_proto.pb, or name the folder with --xla-dump-to.");
+  }
+  return status.Hint(
+      "Compressed profiles are read when their name ends with .xplane.pb.gz, .zst or .xz; "
+      "trace JSON when it ends with .trace.json or .trace.json.gz.");
 }
 
 }  // namespace
