@@ -194,6 +194,11 @@ Result<Filter> MakeFilter(const EventsOptions& options) {
   if (!options.to.empty()) {
     STROBE_ASSIGN_OR_RETURN(filter.to_ps, ParseTimePs(options.to));
   }
+  if (filter.from_ps > filter.to_ps) {
+    return InvalidArgumentError("TIME_RANGE_REVERSED", "The range ends before it begins.")
+        .Where("--from " + options.from + " --to " + options.to)
+        .Hint("--from must not be later than --to.");
+  }
   return filter;
 }
 

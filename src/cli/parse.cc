@@ -21,6 +21,15 @@ namespace {
 
 using Action = std::function<Result<int>()>;
 
+// CLI11's own check of this names the largest double there is.
+CLI::Validator NotNegative() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return text.starts_with('-') ? std::string("must be 0 or more") : std::string();
+      },
+      "UINT");
+}
+
 // Of what the user typed, in an error.
 constexpr size_t kMaxShownArgumentBytes = 128;
 
@@ -69,7 +78,7 @@ void AddServe(CLI::App& app, ServeOptions& options, Action& action) {
   command
       ->add_option("--tool-timeout", options.tool_timeout_seconds,
                    "Seconds that one answer of a tool may take; 0: no limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NotNegative())
       ->capture_default_str();
   command->add_option("--tool-memory", options.tool_memory,
                       "What one answer of a tool may hold, such as 4G (default as --memory)");
@@ -133,7 +142,7 @@ void AddEvents(CLI::App& app, EventsOptions& options, Action& action) {
   command->add_option("--from", options.from, "Only events that end at or after it, such as 10ms");
   command->add_option("--to", options.to, "Only events that begin before it");
   command->add_option("--limit", options.limit, "At most so many; 0 for all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NotNegative())
       ->capture_default_str();
   auto* json = command->add_flag_callback(
       "--json", [&options] { options.format = EventFormat::kJson; }, "One JSON object");

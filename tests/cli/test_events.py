@@ -102,11 +102,13 @@ def test_ids_are_those_of_the_console(samples_server, known):
 
 
 @pytest.mark.parametrize("options", [["--from", "soon"], ["--to", "10 parsecs"],
+                                     ["--from", "10ms", "--to", "5ms"],
                                      ["--limit", "-1"], ["--json", "--csv"], ["--nosuch"]])
 def test_wrong_usage(options):
     done = program.run("events", SAMPLE, *options)
     assert done.code == program.EXIT_USAGE
     assert done.out == b"" and b"error" in done.err.lower()
+    assert b"+308" not in done.err and len(done.err) < 400, done.err
 
 
 def test_csv_of_names_with_commas_quotes_and_lines(tmp_path):
