@@ -18,7 +18,8 @@ struct Walked {
 // of their own.
 Walked Walk(const PreparedForTest& profile, bool ignore_groups) {
   Walked walked{OpAccumulator(profile.file->planes()[0].event_metadata.size())};
-  OpLineWalk walk(*profile.host, 0, 0, CancelToken());
+  const CancelToken cancel;
+  OpLineWalk walk(*profile.host, 0, 0, cancel);
   if (ignore_groups) walk.IgnoreGroups();
   EXPECT_TRUE(walk.Run(OpLineWalk::kAllEvents, &walked.sums).ok());
   walked.sums.Finish();
