@@ -5,8 +5,6 @@ FAILED=0
 FAILED_NAMES=()
 # Modules with threads of their own, and which of their tests use them.
 TSAN_MODULES=(base storage xplane engine queue)
-# The test of a change must not depend on luck, so its few seconds always begin alike; ./dev fuzz and ./dev check fuzz roll the dice.
-FUZZ_FLAGS=()
 declare -A TSAN_FILTER=([base]='Executor*:*Thread*:*Concurren*' [storage]='*Thread*' [xplane]='*Concurren*:*Thread*' [engine]='*' [queue]='*')
 
 # What a failure printed, at once and again before the totals: the end of a long log is what people see first.
@@ -63,16 +61,17 @@ test_tsan() {
   done
 }
 
-# run_fuzzers SECONDS BUILD: every fuzzer of that build from its seeds and what was kept of earlier crashes.
+# run_fuzzers SECONDS BUILD FLAGS...: every fuzzer of that build from its seeds and what was kept of earlier crashes.
 run_fuzzers() {
   local seconds="$1" build="$2" program name corpus passed=0 failed=0
+  shift 2
   mkdir -p build/test-logs
   for program in "$build"/strobe_*_fuzz; do
     name="$(basename "$program")"
     name="${name#strobe_}"
     corpus="build/corpus/$name"
     mkdir -p "$corpus" "tests/fuzz/$name"
-    if "$program" "${FUZZ_FLAGS[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -max_len=1048576 -print_final_stats=1 \
+    if "$program" "$@" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -max_len=1048576 -print_final_stats=1 \
       -artifact_prefix="build/corpus/crash-$name-" "$corpus" "tests/fuzz/$name" >"build/test-logs/fuzz.$name.log" 2>&1; then
       passed=$((passed + 1))
     else
@@ -89,9 +88,8 @@ test_fuzz() {
   say "fuzzers, a few seconds each"
   setup_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_TEST[@]}"
   build_asan
-  FUZZ_FLAGS=(-seed=1)
-  run_fuzzers "${STROBE_FUZZ_SECONDS:-5}" build/asan || true
-  FUZZ_FLAGS=()
+  # The test of a change must not depend on luck, so its few seconds always begin alike; ./dev fuzz rolls the dice.
+  run_fuzzers "${STROBE_FUZZ_SECONDS:-5}" build/asan -seed=1 || true
 }
 
 test_web() {

@@ -1,12 +1,11 @@
 #include "src/tools/host_input.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
 
+#include "src/tools/agent_common.h"
 #include "src/tools/agent_event_walk.h"
 #include "src/tools/input_pipeline_analysis.h"
 
@@ -56,12 +55,11 @@ std::vector<Window> WindowsOf(const xplane::ProfileFile& file, size_t plane, siz
 }
 
 // Which names of the plane are those of input functions.
-std::vector<bool> InputNames(const xplane::Plane& plane, const RE2& pattern) {
+std::vector<bool> InputNames(const xplane::Plane& plane, const Pattern& pattern) {
   std::vector<bool> is_input;
   is_input.reserve(plane.event_metadata.size());
   for (const xplane::EventMetadata& event : plane.event_metadata) {
-    const std::string_view label = event.label();
-    is_input.push_back(RE2::PartialMatch(re2::StringPiece(label.data(), label.size()), pattern));
+    is_input.push_back(pattern.Found(event.label()));
   }
   return is_input;
 }
@@ -117,7 +115,8 @@ struct Thread {
 
 class Collector {
  public:
-  Collector(const RE2& pattern, const CancelToken& cancel) : pattern_(pattern), cancel_(cancel) {}
+  Collector(const Pattern& pattern, const CancelToken& cancel)
+      : pattern_(pattern), cancel_(cancel) {}
 
   Status AddHost(const xplane::ProfileFile& file) {
     std::vector<Thread> threads;
@@ -190,7 +189,7 @@ class Collector {
     }
   }
 
-  const RE2& pattern_;
+  const Pattern& pattern_;
   const CancelToken& cancel_;
   std::map<int64_t, HostInputStep> steps_;
   std::map<std::string, HostInputEvents> events_;
@@ -230,19 +229,9 @@ void AddToTpu(double waited_ms, analysis::TpuStepDetails* step) {
 
 Result<HostInput> HostInputOf(const ToolQuestion& question, ToolInput& input,
                               std::string_view pattern, const CancelToken& cancel) {
-  RE2::Options options;
-  options.set_log_errors(false);
-  const std::string_view names = pattern.empty() ? kInputNames : pattern;
-  const RE2 compiled(re2::StringPiece(names.data(), names.size()), options);
-  if (!compiled.ok()) {
-    return InvalidArgumentError("PATTERN_INVALID",
-                                "The names of input functions are no regular "
-                                "expression: " +
-                                    compiled.error())
-        .Where("input_events")
-        .Hint("RE2 syntax, such as load_batch|next\\(data\\).");
-  }
-  Collector collector(compiled, cancel);
+  STROBE_ASSIGN_OR_RETURN(const Pattern names,
+                          Pattern::Compile(pattern.empty() ? kInputNames : pattern));
+  Collector collector(names, cancel);
   for (const size_t host : question.hosts) {
     const xplane::ProfileFile* const file = input.hosts()[host].file;
     if (file != nullptr) STROBE_RETURN_IF_ERROR(collector.AddHost(*file));

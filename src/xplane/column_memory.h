@@ -20,8 +20,8 @@ class ColumnMemory {
  public:
   // Below this a mapping's page granularity wastes more than malloc.
   static constexpr size_t kMapBytes = 256 * 1024;
-  // One huge page. A first write to small pages costs up to as much as decoding what is written; the
-  // rest behind the last whole huge page stays in small ones, so nothing unused is held.
+  // One huge page. A first write to small pages costs up to as much as decoding what is written.
+  // The rest behind the last whole huge page stays in small ones, so nothing unused is held.
   static constexpr size_t kHugePageFromBytes = 2 * 1024 * 1024;
 
   ColumnMemory() = default;
