@@ -33,12 +33,9 @@ StatSlots::StatSlots(const xplane::Plane& plane, std::span<const std::string_vie
 void StatSlots::Read(const EventRecord& record, StatValues* values) const {
   values->Clear();
   if (known_ == 0) return;
-  WireReader reader(record.bytes, record.readable_behind);
-  WireField field;
-  while (reader.Next(&field)) {
-    if (field.number != 4 || field.type != WireType::kBytes) continue;
-    ReadStat(field.bytes, record.readable_behind + record.bytes.size() - reader.offset(), values);
-  }
+  ForEachStat(record, [&](std::string_view stat, size_t readable_behind) {
+    ReadStat(stat, readable_behind, values);
+  });
 }
 
 void StatSlots::ReadStat(std::string_view stat, size_t readable_behind, StatValues* values) const {

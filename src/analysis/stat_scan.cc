@@ -44,10 +44,7 @@ StatScanner::StatScanner(const xplane::ProfileFile& file, size_t plane,
   }
 }
 
-int64_t StatScanner::PeekId(std::string_view stat) {
-  if (stat.size() >= 2 && stat[0] == 0x08 && static_cast<unsigned char>(stat[1]) < 0x80) {
-    return stat[1];
-  }
+int64_t StatScanner::PeekAnyId(std::string_view stat) {
   WireReader reader(stat);
   WireField field;
   int64_t id = 0;
@@ -59,39 +56,7 @@ int64_t StatScanner::PeekId(std::string_view stat) {
   return id;
 }
 
-namespace {
-
-// Nearly all stats of events: a whole number under a small id, and nothing else.
-bool DecodeSmall(std::string_view bytes, xplane::Stat* stat) {
-  constexpr char kIdTag = 0x08;
-  constexpr char kUintTag = 0x18;
-  constexpr char kIntTag = 0x20;
-  constexpr size_t kLongest = 3 + 9;  // nine groups of seven bits: no overflow to think of
-  if (bytes.size() < 4 || bytes.size() > kLongest || bytes[0] != kIdTag) return false;
-  if (bytes[2] != kUintTag && bytes[2] != kIntTag) return false;
-  if (((bytes[1] | bytes.back()) & 0x80) != 0) return false;
-  uint64_t value = 0;
-  for (size_t i = bytes.size(); i-- > 3;) {
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    if (i + 1 < bytes.size() && byte < 0x80) return false;  // another field follows
-    value = value << 7 | (byte & 0x7f);
-  }
-  stat->metadata_id = bytes[1];
-  if (bytes[2] == kUintTag) {
-    stat->type = StatType::kUint64;
-    stat->uint64_value = value;
-  } else {
-    stat->type = StatType::kInt64;
-    stat->int64_value = static_cast<int64_t>(value);
-  }
-  return true;
-}
-
-}  // namespace
-
 bool StatScanner::Decode(std::string_view bytes, size_t readable_behind, xplane::Stat* stat) const {
-  *stat = xplane::Stat();
-  if (DecodeSmall(bytes, stat)) return true;
   WireReader reader(bytes, readable_behind);
   WireField field;
   while (reader.Next(&field)) {

@@ -9,7 +9,7 @@
 //   }
 //
 // `wanted` is the index into the names; a stat that an event has twice is visited twice, in file
-// order. Cost: 15 ns an event, 3 ns a stat that nobody asked for, 5-10 ns one that is. Memory: 1 B
+// order. Cost: 5 ns an event, 2 ns a stat that nobody asked for, 4-8 ns one that is. Memory: 1 B
 // for each stat id up to kDenseIds. A damaged record ends its own visit.
 #pragma once
 
@@ -48,24 +48,31 @@ class StatScanner {
   // `record`: LineBytes(file, plane, line).Record(event).
   template <typename Visit>
   void Scan(const EventRecord& record, Visit visit) const {
-    wire::WireReader reader(record.bytes, record.readable_behind);
-    wire::WireField field;
     xplane::Stat stat;
-    while (reader.Next(&field)) {
-      if (field.number != 4 || field.type != wire::WireType::kBytes) continue;
-      const size_t wanted = SlotOf(PeekId(field.bytes));
-      if (wanted == kUnwanted) continue;
-      const size_t behind = record.readable_behind + record.bytes.size() - reader.offset();
-      if (!Decode(field.bytes, behind, &stat)) continue;
-      visit(wanted, stat);
-    }
+    ForEachStat(record, [&](std::string_view bytes, size_t readable_behind) {
+      const size_t wanted = SlotOf(PeekId(bytes));
+      if (wanted == kUnwanted) return;
+      stat = xplane::Stat();
+      if (DecodeSmall(bytes, readable_behind, &stat) || Decode(bytes, readable_behind, &stat)) {
+        visit(wanted, stat);
+      }
+    });
   }
 
  private:
   static constexpr uint8_t kUnwanted = 0xff;
   static constexpr int64_t kDenseIds = 65536;
+  static constexpr char kIdTag = 1 << 3;
 
-  static int64_t PeekId(std::string_view stat);
+  static int64_t PeekId(std::string_view stat) {
+    if (stat.size() >= 2 && stat[0] == kIdTag && static_cast<unsigned char>(stat[1]) < 0x80) {
+      return stat[1];
+    }
+    return PeekAnyId(stat);
+  }
+  static int64_t PeekAnyId(std::string_view stat);
+  // Nearly all stats of events: a whole number under a small id, and nothing else.
+  static bool DecodeSmall(std::string_view bytes, size_t readable_behind, xplane::Stat* stat);
   bool Decode(std::string_view bytes, size_t readable_behind, xplane::Stat* stat) const;
   // The text that a ref points to; empty when there is none.
   std::string_view RefText(int64_t id) const {
@@ -90,5 +97,26 @@ class StatScanner {
   std::vector<std::string_view> refs_;                      // by stat id: what refs point to
   std::unordered_map<int64_t, std::string_view> far_refs_;  // of ids beyond kDenseIds
 };
+
+inline bool StatScanner::DecodeSmall(std::string_view bytes, size_t readable_behind,
+                                     xplane::Stat* stat) {
+  constexpr char kUintTag = 3 << 3;
+  constexpr char kIntTag = 4 << 3;
+  if (bytes.size() < 4 || readable_behind < wire::kFastReadBytes) return false;
+  if (bytes[0] != kIdTag || (bytes[1] & 0x80) != 0) return false;
+  if (bytes[2] != kUintTag && bytes[2] != kIntTag) return false;
+  const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
+  uint64_t value = 0;
+  if (wire::DecodeVarintFast(begin + 3, &value) != begin + bytes.size()) return false;
+  stat->metadata_id = bytes[1];
+  if (bytes[2] == kUintTag) {
+    stat->type = xplane::StatType::kUint64;
+    stat->uint64_value = value;
+  } else {
+    stat->type = xplane::StatType::kInt64;
+    stat->int64_value = static_cast<int64_t>(value);
+  }
+  return true;
+}
 
 }  // namespace strobe::analysis
