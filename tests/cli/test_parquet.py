@@ -80,11 +80,11 @@ def test_every_table_of_every_tool_equals_its_csv(samples_server):
 
 
 def test_real_tables_are_whole_and_in_bounded_groups(corpus, serve):
-    server = serve(os.path.join(corpus, "sessions", "tpu-v6e-4-inference"), "--no-cache")
+    server = serve(os.path.join(corpus, "sessions", "gpu-v100-multi-worker"), "--no-cache")
     session = server.json("/api/v1/sessions")["sessions"][0]
-    for table in server.json(f"/api/v1/sessions/{session['id']}/tools/hlo_stats?limit=1")["tables"]:
-        assert check_table(server, session, "hlo_stats", table) > 100
-    answer, file = read(server, address(session, "hlo_stats", "parquet"))
+    for table in server.json(f"/api/v1/sessions/{session['id']}/tools/framework_op_stats?limit=1")["tables"]:
+        assert check_table(server, session, "framework_op_stats", table) > 400
+    answer, file = read(server, address(session, "framework_op_stats", "parquet"))
     assert answer.headers["Content-Disposition"].endswith('.parquet"')
     for at in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(at)

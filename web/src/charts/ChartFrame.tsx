@@ -79,7 +79,7 @@ export function ChartFrame({ title, legend, data, className = 'chart', children 
   const frame = useRef<HTMLDivElement>(null);
   return (
     <div className={className} ref={frame} data-chart={title}>
-      <div className="chart-top">
+      <div className={legend ? 'chart-top' : 'chart-top bare'}>
         {legend && <div className="chart-legend">{legend}</div>}
         <ChartMenu frame={frame} title={title} data={data} />
       </div>

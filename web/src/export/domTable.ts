@@ -8,8 +8,8 @@ const silent = '.visually-hidden, [aria-hidden="true"], [data-export="leave"], .
 export function wordsOf(element: Element): string {
   if (element.matches(silent)) return '';
   let text = '';
-  // Parts that a style sheet sets apart have no blank between them.
-  const apart = /flex|grid/.test(getComputedStyle(element).display);
+  // Parts that a style sheet sets apart have no blank between them; a name in two pieces is one name all the same.
+  const apart = !element.matches('.middle') && /flex|grid/.test(getComputedStyle(element).display);
   for (const child of element.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) text += child.nodeValue ?? '';
     else if (child instanceof Element) text += apart || child.matches('br, div, p, li') ? ` ${wordsOf(child)} ` : wordsOf(child);

@@ -140,14 +140,20 @@ function settleWhole(whole: Exportable, source: Element, copy: Element, mostRows
   return copy;
 }
 
-// Every rule of the page but those for fonts, which come with their files inside.
-function stylesOf(): string {
-  const texts: string[] = [];
-  for (const sheet of document.styleSheets) {
-    for (const rule of rulesOf(sheet)) if (!(rule instanceof CSSFontFaceRule)) texts.push(rule.cssText);
-  }
+// The sheet as it was written: what the browser makes of its rules loses shorthands that hold variables.
+async function sourceOf(sheet: CSSStyleSheet): Promise<string> {
+  if (sheet.href === null) return sheet.ownerNode?.textContent ?? '';
+  if (new URL(sheet.href).origin !== window.location.origin) return '';
+  const response = await fetch(sheet.href);
+  if (!response.ok) throw new Error(`A style sheet could not be read: ${response.status}`);
+  return response.text();
+}
+
+// Every style of the page but its fonts, which come with their files inside.
+async function stylesOf(): Promise<string> {
+  const texts = await Promise.all([...document.styleSheets].map(sourceOf));
   // Nothing may be fetched, so nothing is named that could be.
-  return texts.join('\n').replace(/url\((?!["']?(?:data:|#))[^)]*\)/g, 'none');
+  return texts.join('\n').replace(/@font-face\s*\{[^}]*\}|@import[^;]*;|@charset[^;]*;/g, '').replace(/url\((?!["']?(?:data:|#))[^)]*\)/g, 'none');
 }
 
 function familiesOfPage(): Set<string> {
@@ -181,7 +187,7 @@ export async function pageHtml(root: Element, info: PageInfo, mostRows = mostRow
   const fonts = await embeddedFonts(familiesOfPage());
   const title = escapeHtml([info.title, ...info.about, 'Strobe'].join(' - '));
   // A text of a style ends at the first "</": none of ours has one, but a rule is what the browser writes.
-  const styles = `${fonts}\n${stylesOf()}\n${savedStyle}`.replace(/<\//g, '<\\/');
+  const styles = `${fonts}\n${await stylesOf()}\n${savedStyle}`.replace(/<\//g, '<\\/');
   return (
     `<!doctype html>\n<html lang="${escapeHtml(document.documentElement.lang || 'en')}" data-theme="${resolvedTheme()}">\n<head>\n<meta charset="utf-8">\n` +
     `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer" content="no-referrer">\n` +

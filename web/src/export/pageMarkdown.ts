@@ -15,6 +15,17 @@ const headings: Readonly<Record<string, string>> = { H1: '##', H2: '##', H3: '##
 
 const words = (element: Element | null | undefined) => (element ? markdownText(wordsOf(element)) : '');
 
+// The words of an item or a paragraph, with its links as links.
+function linked(element: Element): string {
+  const parts: string[] = [];
+  for (const child of element.childNodes) {
+    if (child instanceof HTMLAnchorElement && child.hasAttribute('href') && !child.matches(skipped)) parts.push(` [${words(child)}](${child.href}) `);
+    else if (child instanceof Element) parts.push(child.matches(skipped) ? '' : child.querySelector('a[href]') ? linked(child) : ` ${markdownText(wordsOf(child))} `);
+    else if (child.nodeType === Node.TEXT_NODE) parts.push(markdownText(child.nodeValue ?? '') === '' ? ' ' : (child.nodeValue ?? '').replace(/\S[\s\S]*\S|\S/, (core) => markdownText(core)));
+  }
+  return parts.join('').replace(/\s+/g, ' ').replace(/ ([.,:;])/g, '$1').trim();
+}
+
 class Writer {
   readonly blocks: string[] = [];
   add(text: string): void {
@@ -66,7 +77,7 @@ function write(element: Element, out: Writer): void {
   if (element.matches('.kpi')) return out.item(figureOf(element));
   if (element.tagName === 'DL') return facts(element, out);
   if (element.hasAttribute('data-chart')) out.add(`_Chart: ${markdownText(element.getAttribute('data-chart')!)}_`);
-  if (element.tagName === 'LI' || element.matches('.strip, .meter')) return out.item(words(element));
+  if (element.tagName === 'LI' || element.matches('.strip, .meter')) return out.item(element.querySelector('a[href]') ? linked(element) : words(element));
   if (element.tagName === 'PRE') return out.add('```\n' + (element.textContent ?? '').trim().replace(/```/g, "'''") + '\n```');
   let line = '';
   const flush = () => {

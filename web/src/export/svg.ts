@@ -91,10 +91,18 @@ function bareCopy(source: Element, pen: Pen): SVGElement | null {
 function addSvg(source: SVGSVGElement, pen: Pen, into: SVGElement): void {
   const copy = bareCopy(source, pen);
   if (!copy) return;
+  const style = getComputedStyle(source);
   const box = source.getBoundingClientRect();
-  for (const [key, value] of [['x', box.left - pen.left], ['y', box.top - pen.top], ['width', box.width], ['height', box.height]] as const) copy.setAttribute(key, String(Math.round(value * 100) / 100));
-  if (getComputedStyle(source).overflow === 'visible') copy.setAttribute('overflow', 'visible');
-  into.append(copy);
+  // Turned by a style, as folded arrows are: its own box lies around the middle of the one that is seen.
+  const turn = /^matrix\(([^,]+),([^,]+),/.exec(style.transform);
+  const angle = turn ? (Math.atan2(Number(turn[2]), Number(turn[1])) * 180) / Math.PI : 0;
+  const width = turn ? Number.parseFloat(style.width) || box.width : box.width;
+  const height = turn ? Number.parseFloat(style.height) || box.height : box.height;
+  const middle = { x: box.left + box.width / 2 - pen.left, y: box.top + box.height / 2 - pen.top };
+  for (const [key, value] of [['x', middle.x - width / 2], ['y', middle.y - height / 2], ['width', width], ['height', height]] as const) copy.setAttribute(key, String(Math.round(value * 100) / 100));
+  if (style.overflow === 'visible') copy.setAttribute('overflow', 'visible');
+  if (angle === 0) into.append(copy);
+  else into.appendChild(element('g', { transform: `rotate(${Math.round(angle)} ${middle.x} ${middle.y})` })).append(copy);
 }
 
 const transparent = /^(?:transparent|rgba\(\d+, \d+, \d+, 0\))$/;
@@ -190,7 +198,7 @@ export function svgPainter(into: Element): Painter {
   };
 }
 
-const leave = '[data-export="leave"], .visually-hidden, .icon';
+const leave = '[data-export="leave"], .visually-hidden, .icon, .button, input, select, textarea, .tl-scroll';
 
 function add(source: Element, pen: Pen, into: SVGElement): void {
   if (source.matches(leave)) return;
