@@ -113,8 +113,8 @@ Status WriteParquet(const ParquetTable& from, const ParquetWriter::Sink& sink,
 }
 
 Response ParquetResponse(ParquetTable from, std::string_view file_name) {
-  Response response = StreamResponse(
-      "application/vnd.apache.parquet", [from = std::move(from)](StreamWriter& out) {
+  Response response =
+      StreamResponse("application/vnd.apache.parquet", [from = std::move(from)](StreamWriter& out) {
         const auto sink = [&out](std::string part) -> Status {
           if (out.Write(std::move(part))) return OkStatus();
           return CancelledError("CANCELLED", "Nobody waits for the file any more.");

@@ -25,11 +25,11 @@
 namespace strobe::api {
 
 struct ParquetTable {
-  std::shared_ptr<const void> owner;  // keeps the table alive while it is sent
+  std::shared_ptr<const void> owner = {};  // keeps the table alive while it is sent
   const tools::Table* table = nullptr;
-  std::vector<size_t> columns;
-  std::vector<size_t> rows;
-  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<size_t> columns = {};
+  std::vector<size_t> rows = {};
+  std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
 std::vector<wire::ParquetColumn> ParquetColumnsOf(const ParquetTable& from);

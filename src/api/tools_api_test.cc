@@ -291,8 +291,8 @@ TEST_F(ToolsApiTest, ExportsParquet) {
   EXPECT_FALSE(gone.text.ends_with("PAR1"));
   EXPECT_EQ(ErrorName(Tools(one_) + "/op_profile?format=parquet"), "TOOL_HAS_NO_TABLE");
   EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?format=xlsx"), "FORMAT_UNKNOWN");
-  const Response compared = Run("GET", "/api/v1/compare?sessions=" + one_ + "," + two_ +
-                                           "&tool=hlo_stats&format=parquet");
+  const Response compared = Run(
+      "GET", "/api/v1/compare?sessions=" + one_ + "," + two_ + "&tool=hlo_stats&format=parquet");
   CollectingWriter both;
   compared.stream(both);
   EXPECT_THAT(both.text, HasSubstr("total_self_time.absolute"));

@@ -76,12 +76,12 @@ class ParquetWriter {
  private:
   // One column of the group that is being made.
   struct Chunk {
-    std::string values;            // of the page, PLAIN
-    std::vector<uint32_t> runs;    // lengths of runs of present and absent cells, present first
-    uint64_t page_cells = 0;       // with the absent ones
-    uint64_t page_truths = 0;      // of a BOOLEAN page, 8 a byte
-    std::string pages;             // finished ones
-    uint64_t cells = 0;            // of finished pages
+    std::string values;          // of the page, PLAIN
+    std::vector<uint32_t> runs;  // lengths of runs of present and absent cells, present first
+    uint64_t page_cells = 0;     // with the absent ones
+    uint64_t page_truths = 0;    // of a BOOLEAN page, 8 a byte
+    std::string pages;           // finished ones
+    uint64_t cells = 0;          // of finished pages
     uint64_t uncompressed_bytes = 0;
   };
   struct WrittenChunk {
@@ -91,7 +91,7 @@ class ParquetWriter {
     uint64_t compressed_bytes = 0;
   };
   struct WrittenGroup {
-    std::vector<WrittenChunk> chunks;
+    std::vector<WrittenChunk> chunks = {};
     uint64_t rows = 0;
   };
 

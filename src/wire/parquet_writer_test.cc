@@ -85,8 +85,8 @@ struct Page {
 
 std::vector<Page> PagesOf(std::string_view file, const Thrift& chunk) {
   const Thrift& meta = chunk[3];
-  std::string_view left = file.substr(static_cast<size_t>(meta[9].number),
-                                      static_cast<size_t>(meta[7].number));
+  std::string_view left =
+      file.substr(static_cast<size_t>(meta[9].number), static_cast<size_t>(meta[7].number));
   std::vector<Page> pages;
   while (!left.empty()) {
     ThriftReader reader(left);
@@ -164,8 +164,8 @@ TEST(ParquetWriterTest, WritesEveryTypeWithItsAbsentCells) {
   ASSERT_EQ(schema.size(), 5u);
   EXPECT_EQ(schema[0][5].number, 4);
   EXPECT_EQ(schema[1][1].number, 6);
-  EXPECT_EQ(schema[1][6].number, 0);                    // UTF8
-  EXPECT_EQ(schema[1][10].fields.count(1), 1u);         // STRING
+  EXPECT_EQ(schema[1][6].number, 0);             // UTF8
+  EXPECT_EQ(schema[1][10].fields.count(1), 1u);  // STRING
   EXPECT_EQ(schema[2][1].number, 2);
   EXPECT_EQ(schema[3][1].number, 5);
   EXPECT_EQ(schema[4][1].number, 0);
