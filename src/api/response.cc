@@ -41,6 +41,18 @@ Response StreamResponse(std::string content_type, std::function<void(StreamWrite
   return response;
 }
 
+void NameDownload(std::string_view name, Response* response) {
+  constexpr size_t kMaxNameLetters = 200;  // File systems take 255 bytes.
+  if (name.size() > kMaxNameLetters) name.remove_prefix(name.size() - kMaxNameLetters);
+  std::string safe(name);
+  for (char& c : safe) {
+    const bool fine = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                      c == '-' || c == '_' || c == '.';
+    if (!fine) c = '_';
+  }
+  response->headers.emplace_back("Content-Disposition", "attachment; filename=\"" + safe + "\"");
+}
+
 namespace {
 
 void TextOrNull(JsonWriter& json, std::string_view key, std::string_view text) {

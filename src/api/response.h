@@ -65,6 +65,9 @@ Response TextResponse(std::string text, int status = 200);
 // Immutable bytes under an address that names their version.
 Response ImmutableResponse(std::string_view content_type, Body body, std::string etag);
 Response StreamResponse(std::string content_type, std::function<void(StreamWriter&)> stream);
+// Says that the answer is a file to keep, of that name: other characters than A-Z a-z 0-9 - _ .
+// become _, so that every file system and every shell takes it; at most 200 letters of it.
+void NameDownload(std::string_view name, Response* response);
 // Status number from the code unless given. `request_id` may be empty.
 Response ErrorResponse(const Status& error, std::string_view request_id, int status = 0);
 // {"code", "name", "message", "where", "hint", "request_id"}; empty ones are null.

@@ -3,6 +3,7 @@
 
 #include "src/api/app.h"
 #include "src/api/compare.h"
+#include "src/api/table_parquet.h"
 #include "src/api/tool_json.h"
 #include "src/api/tool_question.h"
 
@@ -133,7 +134,7 @@ void WriteRow(JsonWriter& json, std::span<const Table* const> tables, const Comp
   json.EndObject();
 }
 
-// One row of the comparison as a table of its own, for filters, columns and CSV: keys, then per
+// One row of the comparison as a table of its own, for filters, columns and files: keys, then per
 // number column its value in each session and the differences from the first.
 Table Flat(std::span<const Table* const> tables, const std::vector<Side>& sides,
            const Comparison& comparison) {
@@ -257,18 +258,30 @@ Result<Response> CompareTool(const Context& context, const Request& request) {
   for (const TableQuery::Sort& by : query.sort) sort.emplace_back(by.column, by.descending);
   STROBE_RETURN_IF_ERROR(SortComparison(tables, sort, &comparison));
   // Filters see the differences too.
-  const Table flat = Flat(tables, sides, comparison);
+  const auto whole = std::make_shared<const Table>(Flat(tables, sides, comparison));
+  const Table& flat = *whole;
   query.columns.clear();
   query.sort.clear();
   const Table* const flat_tables[] = {&flat};
   STROBE_RETURN_IF_ERROR(CheckTableQuery(query, flat_tables));
-  const TableView view = SelectRows(flat, query);
-  if (request.Query("format").value_or("") == "csv") {
-    Response response =
-        TextResponse(TableCsv(flat, view.columns, PageOf(view.rows, query, UINT64_MAX)));
+  TableView view = SelectRows(flat, query);
+  const std::string_view format = request.Query("format").value_or("");
+  const std::span<const size_t> all = PageOf(view.rows, query, UINT64_MAX);
+  if (format == "csv") {
+    Response response = TextResponse(TableCsv(flat, view.columns, all));
     response.content_type = "text/csv";
     response.revalidate = true;
     return response;
+  }
+  if (format == "parquet") {
+    return ParquetResponse(
+        {.owner = whole,
+         .table = whole.get(),
+         .columns = std::move(view.columns),
+         .rows = {all.begin(), all.end()},
+         .metadata = {{"strobe.tool", tool->id},
+                      {"strobe.sessions", std::string(*request.Query("sessions"))}}},
+        "compare_" + tool->id + "_" + flat.id() + ".parquet");
   }
   return JsonResponse(ComparisonJson(*tool, tables, sides, comparison, view.rows, query));
 }

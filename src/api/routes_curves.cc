@@ -190,17 +190,6 @@ Result<engine::ExportQuery> ParseExport(const Request& request) {
   return query;
 }
 
-// What every file system and every shell takes.
-std::string FileNameOf(const xplane::SessionEntry& entry, engine::ExportFormat format) {
-  std::string name = entry.xprof_run().substr(0, 128);
-  for (char& c : name) {
-    const bool fine = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                      c == '-' || c == '_' || c == '.';
-    if (!fine) c = '_';
-  }
-  return name + (format == engine::ExportFormat::kChrome ? ".trace.json" : ".perfetto-trace");
-}
-
 Result<Response> Export(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(engine::ExportQuery query, ParseExport(request));
   STROBE_ASSIGN_OR_RETURN(const SessionPtr session, OpenSession(context, request));
@@ -213,7 +202,8 @@ Result<Response> Export(const Context& context, const Request& request) {
   }
   STROBE_RETURN_IF_ERROR(session->CheckExport(query));
   const bool chrome = query.format == engine::ExportFormat::kChrome;
-  const std::string name = FileNameOf(session->entry(), query.format);
+  const std::string name =
+      session->entry().xprof_run().substr(0, 128) + (chrome ? ".trace.json" : ".perfetto-trace");
   Response response = StreamResponse(
       chrome ? "application/json" : "application/x-protobuf",
       [session, query = std::move(query)](StreamWriter& out) {
@@ -225,7 +215,7 @@ Result<Response> Export(const Context& context, const Request& request) {
         LogWarning("export.failed",
                    {{"session", session->entry().id}, {"error", done.status().ToString()}});
       });
-  response.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + name + "\"");
+  NameDownload(name, &response);
   return response;
 }
 

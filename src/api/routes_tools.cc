@@ -1,9 +1,10 @@
-// Tools over our own API: which there are, which apply, what they answer, as JSON, CSV or JSON
-// lines.
+// Tools over our own API: which there are, which apply, what they answer, as JSON, CSV, JSON
+// lines or Parquet.
 #include <algorithm>
 
 #include "src/api/app.h"
 #include "src/api/json_answers.h"
+#include "src/api/table_parquet.h"
 #include "src/api/tool_json.h"
 #include "src/api/tool_question.h"
 #include "src/api/xprof_json.h"
@@ -36,26 +37,46 @@ std::vector<std::string> HostNames(engine::OpenedSession& session) {
   return names;
 }
 
-Response Download(std::string bytes, std::string_view content_type, const std::string& name) {
+Response Download(std::string bytes, std::string_view content_type, std::string_view name) {
   Response response = TextResponse(std::move(bytes));
   response.content_type = std::string(content_type);
   response.revalidate = true;
-  response.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + name + "\"");
+  NameDownload(name, &response);
   return response;
 }
 
-Result<Response> Export(const ToolAnswer& answer, const TableQuery& query, bool csv) {
+// `result` holds the answer's tables and outlives the answer of a stream. `run` names the session
+// as people know it.
+Result<Response> Export(const ToolAnswer& answer, std::shared_ptr<const ToolResult> result,
+                        std::string_view run, const TableQuery& query, std::string_view format) {
   if (answer.tables.empty()) {
     return FailedPreconditionError("TOOL_HAS_NO_TABLE", "This answer has no table to export.")
         .Where(answer.tool.id)
         .Hint("Ask with format=json or format=raw.");
   }
   const Table& table = *answer.tables.front();
-  const TableView view = SelectRows(table, query);
+  TableView view = SelectRows(table, query);
   const std::span<const size_t> page = PageOf(view.rows, query, kAllRows);
-  const std::string name = answer.tool.id + "_" + table.id() + (csv ? ".csv" : ".jsonl");
-  if (csv) return Download(TableCsv(table, view.columns, page), "text/csv", name);
-  return Download(TableJsonLines(table, view.columns, page), "application/jsonl", name);
+  std::string name = std::string(run) + "_" + answer.tool.id;
+  if (table.id() != answer.tool.id) name += "_" + table.id();
+  name += "." + std::string(format);
+  if (format == "csv") return Download(TableCsv(table, view.columns, page), "text/csv", name);
+  if (format == "jsonl") {
+    return Download(TableJsonLines(table, view.columns, page), "application/jsonl", name);
+  }
+  return ParquetResponse({.owner = std::move(result),
+                          .table = &table,
+                          .columns = std::move(view.columns),
+                          .rows = {page.begin(), page.end()},
+                          .metadata = {{"strobe.tool", answer.tool.id},
+                                       {"strobe.table", table.id()},
+                                       {"strobe.session", std::string(answer.session)},
+                                       {"strobe.session_version", std::string(answer.version)}}},
+                         name);
+}
+
+bool IsExport(std::string_view format) {
+  return format == "csv" || format == "jsonl" || format == "parquet";
 }
 
 // The text, tree or trace by itself.
@@ -88,14 +109,13 @@ Result<Response> Raw(const ToolAnswer& answer) {
 
 Result<Response> Answer(const ToolAnswer& answer, const TableQuery& query,
                         std::string_view format) {
-  if (format == "csv" || format == "jsonl") return Export(answer, query, format == "csv");
   if (format == "raw") return Raw(answer);
   if (!format.empty() && format != "json") {
     return InvalidArgumentError("FORMAT_UNKNOWN", "The answer cannot be written in that form.")
         .Where("format=" + std::string(format.substr(0, 64)))
         .Hint(
-            "There are json, csv, jsonl and raw. An option of the tool that is called format is "
-            "given as option.format.");
+            "There are json, csv, jsonl, parquet and raw. An option of the tool that is called "
+            "format is given as option.format.");
   }
   return JsonResponse(ToolAnswerJson(answer, query));
 }
@@ -126,7 +146,11 @@ Result<Response> AskTool(const Context& context, const Request& request) {
     for (const Table& table : result->tables) answer.tables.push_back(&table);
   }
   STROBE_RETURN_IF_ERROR(CheckTableQuery(query, answer.tables));
-  return Answer(answer, query, request.Query("format").value_or(""));
+  const std::string_view format = request.Query("format").value_or("");
+  if (IsExport(format)) {
+    return Export(answer, result, session->entry().xprof_run(), query, format);
+  }
+  return Answer(answer, query, format);
 }
 
 Result<Response> SessionTools(const Context& context, const Request& request) {
@@ -250,7 +274,7 @@ std::vector<QueryParam> ToolQueries() {
        .description = "Rows of a page.",
        .minimum = 0,
        .maximum = static_cast<int64_t>(kMaxPageRows)},
-      {.name = "format", .description = "json, csv, jsonl or raw."},
+      {.name = "format", .description = "json, csv, jsonl, parquet or raw."},
       {.name = "as_xprof", .description = "true: XProf's numbers where ours differ on purpose."}};
 }
 

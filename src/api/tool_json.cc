@@ -175,19 +175,6 @@ std::string CsvField(std::string_view text) {
   return quoted + '"';
 }
 
-std::string CsvCell(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell.value)) return CsvField(*text);
-  if (IsNothing(cell)) return "";
-  JsonWriter json;
-  if (const auto* number = std::get_if<double>(&cell.value)) {
-    if (!std::isfinite(*number)) return *number < 0 ? "-inf" : "inf";
-    json.Double(*number);
-  } else {
-    json.Bool(std::get<bool>(cell.value));
-  }
-  return json.TakeText();
-}
-
 }  // namespace
 
 std::string_view OptionTypeName(tools::OptionType type) {
@@ -393,6 +380,19 @@ std::string ToolAnswerJson(const ToolAnswer& answer, const TableQuery& query) {
   return json.TakeText();
 }
 
+std::string CellText(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell.value)) return *text;
+  if (IsNothing(cell)) return "";
+  JsonWriter json;
+  if (const auto* number = std::get_if<double>(&cell.value)) {
+    if (!std::isfinite(*number)) return *number < 0 ? "-inf" : "inf";
+    json.Double(*number);
+  } else {
+    json.Bool(std::get<bool>(cell.value));
+  }
+  return json.TakeText();
+}
+
 std::string TableCsv(const Table& table, const std::vector<size_t>& columns,
                      std::span<const size_t> rows) {
   std::string csv;
@@ -405,7 +405,7 @@ std::string TableCsv(const Table& table, const std::vector<size_t>& columns,
     for (const size_t c : columns) {
       if (!first) csv += ',';
       first = false;
-      csv += CsvCell(table.rows()[r][c]);
+      csv += CsvField(CellText(table.rows()[r][c]));
     }
     csv += '\n';
   }

@@ -51,6 +51,8 @@ void WriteCell(JsonWriter& json, const tools::Cell& cell);
 void WriteSubject(JsonWriter& json, const tools::RowSubject& subject);  // null when empty
 void WriteNotices(JsonWriter& json, const std::vector<tools::Notice>& notices);
 
+// A cell as the CSV has it, before quotes; empty when there is nothing.
+std::string CellText(const tools::Cell& cell);
 // Ids of columns first; texts quoted where they must be.
 std::string TableCsv(const tools::Table& table, const std::vector<size_t>& columns,
                      std::span<const size_t> rows);

@@ -17,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ToolsApiTest : public ::testing::Test {
  protected:
@@ -241,9 +242,61 @@ TEST_F(ToolsApiTest, ExportsTables) {
   EXPECT_EQ(Text(Tools(one_) + "/hlo_stats?format=jsonl&columns=category,total_self_time&limit=2"),
             "{\"category\":\"fusion\",\"total_self_time\":12.5}\n"
             "{\"category\":\"copy\",\"total_self_time\":{\"value\":31,\"text\":\"0x1f\"}}\n");
+  ASSERT_EQ(csv.headers.size(), 1u);
+  EXPECT_EQ(csv.headers[0].second, "attachment; filename=\"single_hlo_stats_ops.csv\"");
   EXPECT_EQ(ErrorName(Tools(one_) + "/op_profile?format=csv"), "TOOL_HAS_NO_TABLE");
   EXPECT_EQ(Text(Tools(one_) + "/graph_viewer?format=raw"), "digraph {}");
   EXPECT_EQ(Run("GET", Tools(one_) + "/graph_viewer?format=raw").content_type, "text/html");
+}
+
+// Takes what a stream writes; stops listening after `most` parts.
+class CollectingWriter : public StreamWriter {
+ public:
+  explicit CollectingWriter(size_t most = SIZE_MAX) : most_(most) {}
+  bool Write(std::string bytes) override {
+    text += bytes;
+    return ++parts_ < most_;
+  }
+  void Fail() override { failed = true; }
+  const CancelToken& cancel() const override { return token_; }
+  std::string text;
+  bool failed = false;
+
+ private:
+  const size_t most_;
+  size_t parts_ = 0;
+  const CancelToken token_;
+};
+
+TEST_F(ToolsApiTest, ExportsParquet) {
+  const Response response =
+      Run("GET", Tools(two_) + "/hlo_stats?format=parquet&columns=hlo_op_name,total_self_time");
+  EXPECT_EQ(response.content_type, "application/vnd.apache.parquet");
+  ASSERT_EQ(response.headers.size(), 1u);
+  EXPECT_EQ(response.headers[0].second,
+            "attachment; filename=\"llama_run1_s1_hlo_stats_ops.parquet\"");
+  ASSERT_TRUE(response.stream);
+  CollectingWriter out;
+  response.stream(out);
+  EXPECT_FALSE(out.failed);
+  EXPECT_TRUE(out.text.starts_with("PAR1"));
+  EXPECT_TRUE(out.text.ends_with("PAR1"));
+  EXPECT_THAT(out.text, HasSubstr("hlo_op_name"));
+  EXPECT_THAT(out.text, Not(HasSubstr("eager")));
+  EXPECT_THAT(out.text, HasSubstr(R"("unit":"us")"));
+  // Who goes away in the middle gets no whole file.
+  CollectingWriter gone(2);
+  response.stream(gone);
+  EXPECT_TRUE(gone.failed);
+  EXPECT_FALSE(gone.text.ends_with("PAR1"));
+  EXPECT_EQ(ErrorName(Tools(one_) + "/op_profile?format=parquet"), "TOOL_HAS_NO_TABLE");
+  EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?format=xlsx"), "FORMAT_UNKNOWN");
+  const Response compared = Run(
+      "GET", "/api/v1/compare?sessions=" + one_ + "," + two_ + "&tool=hlo_stats&format=parquet");
+  CollectingWriter both;
+  compared.stream(both);
+  EXPECT_THAT(both.text, HasSubstr("total_self_time.absolute"));
+  EXPECT_TRUE(both.text.ends_with("PAR1"));
 }
 
 TEST_F(ToolsApiTest, AnswersWithTreesAndTexts) {

@@ -210,7 +210,7 @@ test('a view and a session are kept as Chrome JSON and as a Perfetto trace', onR
   const session = await sessionOf(server, 'gpu-mi300-attention');
   const page = await openTimeline(browser, server, session, '?v=1ms,4ms');
   const keep = async (id) => {
-    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
     const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-testid=timeline-export-${id}]`)]);
     return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
   };

@@ -9,7 +9,7 @@
 # A stamp inside DIR holds a hash of what it was made from; while that fits, nothing happens
 # and the script ends within milliseconds. Two callers at once wait for each other.
 # STROBE_PYTHON names the interpreter; otherwise the first fitting one of the system is taken.
-# Limits: Python 3.11 to 3.14 on x86-64 or arm64 Linux; needs about 700 MB on the disk.
+# Limits: Python 3.11 to 3.14 on x86-64 or arm64 Linux; needs about 850 MB on the disk.
 set -eu
 
 die() {

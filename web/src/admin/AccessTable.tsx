@@ -1,5 +1,6 @@
 // One list of the administration: head with count, search and the way to make one; rows; and every state the list can be in.
 import { type ReactNode, useRef } from 'react';
+import { PanelTableExport } from '../export/TableExport';
 import { formatAge, formatClock, formatCount } from '../format/format';
 import { keyLabel } from '../keys/table';
 import { useKeys } from '../keys/useKeys';
@@ -43,6 +44,13 @@ export function AccessTable<T>({ label, list, columns, keyOf, dimmed, empty }: A
       )}
       {!(failed && list.items.length === 0) && (
         <div className="panel">
+          {list.items.length > 0 && (
+            <header>
+              <span className="aside">
+                <PanelTableExport title={label} />
+              </span>
+            </header>
+          )}
           <table className="table" aria-label={label}>
             <colgroup>
               {columns.map((column) => (

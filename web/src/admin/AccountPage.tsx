@@ -1,4 +1,5 @@
 // Who one is to this server: rights, password, sign-ins, tokens and links of one's own.
+import { PanelTableExport } from '../export/TableExport';
 import { useEffect, useState } from 'react';
 import { accessApi } from '../access/client';
 import { useContact, useMe } from '../access/me';
@@ -99,6 +100,12 @@ function RightsTable({ me }: { me: Me }) {
   }
   return (
     <div className="panel rights">
+      <header>
+        <h2>What you may do</h2>
+        <span className="aside">
+          <PanelTableExport title="What you may do" />
+        </span>
+      </header>
       <table className="table" aria-label="What you may do">
         <colgroup>
           <col style={{ width: 240 }} />

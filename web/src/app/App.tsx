@@ -6,6 +6,7 @@ import { api } from '../api/client';
 import type { SessionDetail } from '../api/types';
 import { CaptureDialog } from '../capture/CaptureDialog';
 import { openCapture, resumeCaptures, useCaptureDialog } from '../capture/store';
+import { copyPageAsMarkdown, savePageAsHtml } from '../export/page';
 import { useKeys } from '../keys/useKeys';
 import { RunPage } from '../runs/RunPage';
 import { RunsPage } from '../runs/RunsPage';
@@ -105,6 +106,8 @@ function Shell() {
     },
     'app.link': () => void copyLink(),
     'app.share': share,
+    'app.save': () => void savePageAsHtml(),
+    'app.markdown': () => void copyPageAsMarkdown(),
     'go.sessions': () => navigate('/'),
     'go.runs': () => navigate('/runs'),
     'go.admin': () => navigate('/admin'),

@@ -5,6 +5,7 @@ import { accessIsOn } from '../access/rights';
 import { api, isAbort, type ApiError, toApiError } from '../api/client';
 import type { SessionSummary } from '../api/types';
 import { openCapture } from '../capture/store';
+import { copyPageAsMarkdown, savePageAsHtml } from '../export/page';
 import { formatAge, sessionLabel } from '../format/format';
 import { type KeyId, keyLabel } from '../keys/table';
 import { contextSearch, navigate, sessionPath } from '../state/router';
@@ -76,6 +77,8 @@ export function Palette({ sessionId, onHelp, onShare, onClose }: PaletteProps) {
       ...(accounts ? [{ id: 'account', icon: 'user' as const, text: 'Go to your account and tokens', run: () => navigate('/account') }] : []),
       { id: 'share', icon: 'share', text: 'Share this page', key: 'app.share', run: onShare },
       { id: 'link', icon: 'link', text: 'Copy a link to this view', key: 'app.link', run: () => void copyLink() },
+      { id: 'save', icon: 'download', text: 'Save this page as HTML', key: 'app.save', run: () => void savePageAsHtml() },
+      { id: 'markdown', icon: 'copy', text: 'Copy this page as Markdown', key: 'app.markdown', run: () => void copyPageAsMarkdown() },
       { id: 'theme', icon: 'contrast', text: 'Next theme', key: 'app.theme', run: nextTheme },
       { id: 'help', icon: 'help', text: 'Show all keys', key: 'app.help', run: onHelp },
     ];

@@ -4,12 +4,13 @@ import { useMay } from '../access/me';
 import { api } from '../api/client';
 import type { ServerConfig, SessionDetail, SessionSummary } from '../api/types';
 import { openCapture, useCaptures } from '../capture/store';
+import { copyPageAsMarkdown, savePageAsHtml } from '../export/page';
 import { formatAge, plural, sessionLabel } from '../format/format';
-import { keyHint, keyLabel } from '../keys/table';
+import { keyHint, type KeyId, keyLabel } from '../keys/table';
 import { defaultProject } from '../runs/client';
 import { matchRoute, navigate, sessionPath, type SessionTool, useLocation } from '../state/router';
 import { setTheme, type ThemeChoice, themeChoices, useThemeChoice } from '../theme/theme';
-import { Icon } from '../ui/Icon';
+import { Icon, type IconName } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { Menu } from '../ui/Menu';
 import { copyText } from '../ui/toasts';
@@ -65,6 +66,14 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp, onS
         <button type="button" className="button plain square narrow-off" aria-label={keyHint('app.link')} title={keyHint('app.link')} onClick={() => void copyLink()}>
           <Icon name="link" />
         </button>
+        <Menu label="Export this page" className="button plain square" align="right" button={<Icon name="download" />}>
+          {(close) => (
+            <>
+              <PageItem label="Save page as HTML" keyId="app.save" icon="download" run={savePageAsHtml} close={close} />
+              <PageItem label="Copy page as Markdown" keyId="app.markdown" icon="copy" run={copyPageAsMarkdown} close={close} />
+            </>
+          )}
+        </Menu>
         <Menu label={`Theme: ${themeNames[choice]}`} title={`Theme: ${themeNames[choice]} (${keyLabel('app.theme')})`} className="button plain square" align="right" button={<Icon name={choice} />}>
           {(close) =>
             themeChoices.map((one) => (
@@ -91,6 +100,26 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp, onS
         <AccountMenu />
       </div>
     </header>
+  );
+}
+
+function PageItem({ label, keyId, icon, run, close }: { label: string; keyId: KeyId; icon: IconName; run: () => Promise<void>; close: () => void }) {
+  return (
+    <button
+      type="button"
+      className="menu-item"
+      role="menuitem"
+      onClick={() => {
+        close();
+        void run();
+      }}
+    >
+      <Icon name={icon} />
+      {label}
+      <span className="end">
+        <span className="kbd">{keyLabel(keyId)}</span>
+      </span>
+    </button>
   );
 }
 

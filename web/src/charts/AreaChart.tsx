@@ -1,8 +1,10 @@
 // Amounts over time (or over the order of a program) as stacked areas of steps: a value holds until the next one. The pointer or the
 // arrows pick a moment; a click keeps it.
 import { type ReactNode, useMemo, useState } from 'react';
-import { byteUnit } from '../format/format';
+import type { ExportTable } from '../export/model';
+import { byteUnit, formatBytes } from '../format/format';
 import { useSize } from '../ui/useSize';
+import { ChartFrame } from './ChartFrame';
 import { lastAtOrBefore, linearScale, linearTicks, tickText } from './scale';
 import './charts.css';
 
@@ -64,16 +66,14 @@ export function AreaChart({ xs, series, title, formatX, limit = null, marks = []
   const at = (place: number) => Math.max(0, Math.min(xs.length - 1, lastAtOrBefore(xs, x.invert(place))));
   const pick = (index: number) => onPick?.(index);
   const lines = series.filter((one) => one.line);
+  const legend = series.map((one) => (
+    <span key={one.id}>
+      <span className={`swatch cat-${one.category}`} style={one.line ? { height: 2, borderColor: 'var(--text2)', backgroundColor: 'var(--text2)' } : { backgroundColor: `var(--cat-${one.category})`, borderColor: `var(--cat-${one.category}-edge)` }} />
+      {one.label}
+    </span>
+  ));
   return (
-    <div className="chart">
-      <div className="chart-legend">
-        {series.map((one) => (
-          <span key={one.id}>
-            <span className={`swatch cat-${one.category}`} style={one.line ? { height: 2, borderColor: 'var(--text2)', backgroundColor: 'var(--text2)' } : { backgroundColor: `var(--cat-${one.category})`, borderColor: `var(--cat-${one.category}-edge)` }} />
-            {one.label}
-          </span>
-        ))}
-      </div>
+    <ChartFrame title={title} legend={legend} data={() => areaTable(title, xs, series, formatX)}>
       <div
         ref={ref}
         className="chart-box"
@@ -137,9 +137,17 @@ export function AreaChart({ xs, series, title, formatX, limit = null, marks = []
           ))}
         </svg>
       </div>
-      <div className="chart-read muted">{current !== null && readout ? readout(current) : '\u00a0'}</div>
-    </div>
+      <div className="chart-read muted" data-export="leave">{current !== null && readout ? readout(current) : '\u00a0'}</div>
+    </ChartFrame>
   );
+}
+
+function areaTable(title: string, xs: readonly number[], series: readonly AreaSeries[], formatX: (x: number) => string): ExportTable {
+  return {
+    title,
+    columns: [{ id: 'at', label: 'At', type: 'number', format: (value) => formatX(Number(value)) }, ...series.map((one) => ({ id: one.id, label: one.label, type: 'number' as const, whole: true, format: (value: unknown) => formatBytes(value as number | null) }))],
+    rows: xs.map((x, i) => [x, ...series.map((one) => one.values[i] ?? null)]),
+  };
 }
 
 type Place = (value: number) => number;

@@ -1,10 +1,13 @@
 // Buffers of a program as blocks: along the order of the program, up by their place in memory. The pointer names a block, a click
 // keeps it.
 import { useEffect, useMemo, useRef, useState } from 'react';
+import type { ExportTable } from '../export/model';
+import { type Painter, registerPainting } from '../export/registry';
 import { byteUnit, formatBytes } from '../format/format';
 import { useResolvedTheme } from '../theme/theme';
 import { categories, themeTokens } from '../theme/tokens';
 import { useSize } from '../ui/useSize';
+import { ChartFrame } from './ChartFrame';
 import { linearScale, linearTicks, tickText } from './scale';
 import './charts.css';
 
@@ -41,20 +44,24 @@ export function BlockMap({ blocks, steps, title, selected, onSelect, height = 26
     canvas.current.height = Math.round(height * ratio);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, size.width, height);
-    for (const block of blocks) {
-      const category = categories.find((one) => one.key === block.category) ?? categories[0]!;
-      const x0 = x(block.start);
-      const wide = Math.max(1, x(block.end + 1) - x0);
-      const y0 = y(block.offset + block.size);
-      const tall = Math.max(0.75, y(block.offset) - y0);
-      context.fillStyle = category.fill;
-      context.fillRect(x0, y0, wide, tall);
-      if (tall > 3 && wide > 3) {
-        context.strokeStyle = tokens.surface;
-        context.lineWidth = 1;
-        context.strokeRect(x0 + 0.5, y0 + 0.5, wide - 1, tall - 1);
+    const paint = (painter: Painter) => {
+      for (const block of blocks) {
+        const category = categories.find((one) => one.key === block.category) ?? categories[0]!;
+        const x0 = x(block.start);
+        const wide = Math.max(1, x(block.end + 1) - x0);
+        const y0 = y(block.offset + block.size);
+        const tall = Math.max(0.75, y(block.offset) - y0);
+        painter.fillStyle = category.fill;
+        painter.fillRect(x0, y0, wide, tall);
+        if (tall > 3 && wide > 3) {
+          painter.strokeStyle = tokens.surface;
+          painter.lineWidth = 1;
+          painter.strokeRect(x0 + 0.5, y0 + 0.5, wide - 1, tall - 1);
+        }
       }
-    }
+    };
+    paint(context);
+    registerPainting(canvas.current, paint);
     for (const block of blocks) {
       if (block.id !== selected && block.id !== hover) continue;
       context.strokeStyle = block.id === selected ? tokens.text : tokens.accent;
@@ -72,7 +79,7 @@ export function BlockMap({ blocks, steps, title, selected, onSelect, height = 26
   };
   const named = blocks.find((one) => one.id === (hover ?? selected)) ?? null;
   return (
-    <div className="chart">
+    <ChartFrame title={title} data={() => blockTable(title, blocks)}>
       <div ref={ref} className="chart-box" role="img" aria-label={`${title}. The table below lists every buffer.`} style={{ height }} onMouseMove={(event) => setHover(at(event))} onMouseLeave={() => setHover(null)} onClick={(event) => onSelect(at(event))}>
         <canvas ref={canvas} style={{ position: 'absolute', inset: 0, width: size.width, height }} />
         <svg width={size.width} height={height} style={{ position: 'relative', pointerEvents: 'none' }}>
@@ -91,7 +98,7 @@ export function BlockMap({ blocks, steps, title, selected, onSelect, height = 26
           ))}
         </svg>
       </div>
-      <div className="chart-read muted">
+      <div className="chart-read muted" data-export="leave">
         {named ? (
           <>
             <strong className="mono">{named.name}</strong> {formatBytes(named.size)}, {named.words}
@@ -100,6 +107,22 @@ export function BlockMap({ blocks, steps, title, selected, onSelect, height = 26
           '\u00a0'
         )}
       </div>
-    </div>
+    </ChartFrame>
   );
+}
+
+function blockTable(title: string, blocks: readonly Block[]): ExportTable {
+  const bytes = (value: unknown) => formatBytes(value as number | null);
+  return {
+    title,
+    columns: [
+      { id: 'buffer', label: 'Buffer', type: 'string' },
+      { id: 'offset', label: 'At', type: 'number', whole: true, format: bytes },
+      { id: 'size', label: 'Size', type: 'number', whole: true, format: bytes },
+      { id: 'first', label: 'First instruction', type: 'number', whole: true },
+      { id: 'last', label: 'Last instruction', type: 'number', whole: true },
+      { id: 'what', label: 'What', type: 'string' },
+    ],
+    rows: [...blocks].sort((a, b) => b.size - a.size).map((one) => [one.name, one.offset, one.size, one.start, one.end, one.words]),
+  };
 }

@@ -1,6 +1,8 @@
 // How many runs took how long: bars over a linear axis, with median and 99th percentile named.
 import { useMemo } from 'react';
+import type { ExportTable } from '../export/model';
 import { formatCount, formatTime } from '../format/format';
+import { ChartFrame } from './ChartFrame';
 import './charts.css';
 
 const bins = 36;
@@ -36,7 +38,7 @@ export function Histogram({ values, width = 410 }: { values: readonly number[]; 
   const step = width / bins;
   const place = (value: number) => (spread.max > spread.min ? ((value - spread.min) / (spread.max - spread.min)) * width : width / 2);
   return (
-    <div className="histogram">
+    <ChartFrame title="Durations" className="histogram" data={() => binTable(counts, spread)}>
       {spread.count > 1 && spread.max > spread.min && (
         <svg viewBox={`0 0 ${width} ${height}`} width="100%" height={height} preserveAspectRatio="none" role="img" aria-label={`${formatCount(spread.count)} runs, median ${formatTime(spread.p50)}, 99th percentile ${formatTime(spread.p99)}`}>
           <line x1={0} x2={width} y1={height - 0.5} y2={height - 0.5} stroke="var(--line)" />
@@ -47,6 +49,20 @@ export function Histogram({ values, width = 410 }: { values: readonly number[]; 
       <p className="text2">
         min {formatTime(spread.min)}, <strong>p50 {formatTime(spread.p50)}</strong>, p99 {formatTime(spread.p99)}, max {formatTime(spread.max)}
       </p>
-    </div>
+    </ChartFrame>
   );
+}
+
+function binTable(counts: readonly number[], spread: Spread): ExportTable {
+  const time = (value: unknown) => formatTime(value as number | null);
+  const step = (spread.max - spread.min) / bins;
+  return {
+    title: 'Durations',
+    columns: [
+      { id: 'from_ps', label: 'From', type: 'number', format: time },
+      { id: 'to_ps', label: 'To', type: 'number', format: time },
+      { id: 'runs', label: 'Runs', type: 'number', whole: true },
+    ],
+    rows: counts.map((count, i) => [spread.min + i * step, spread.min + (i + 1) * step, count]),
+  };
 }

@@ -1,9 +1,11 @@
 // Curves over steps or time: mean as a line, the range of folded points as a band, gaps where nothing was recorded. Pointer and arrows pick
 // a place and read every curve there; a drag picks a span; marks are links.
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
+import type { ExportTable } from '../export/model';
 import { href, navigate } from '../state/router';
 import { plainClick } from '../ui/Link';
 import { useSize } from '../ui/useSize';
+import { ChartMenu } from './ChartFrame';
 import { areaOf, type Curve, lineOf, nearestIndex, rangeOf } from './curves';
 import { linearScale, rangeTicks, tickBeside } from './scale';
 import './charts.css';
@@ -43,6 +45,7 @@ const leastSpanPx = 6; // A shorter drag is a click.
 
 export function LineChart({ title, unit, series, range, formatX, formatY, marks = [], at, onAt, onSpan, height = 190, actions }: LineChartProps) {
   const [ref, size] = useSize<HTMLDivElement>({ width: 600, height });
+  const frame = useRef<HTMLDivElement>(null);
   const [off, setOff] = useState<ReadonlySet<string>>(new Set());
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const shown = series.filter((one) => !off.has(one.id));
@@ -87,8 +90,9 @@ export function LineChart({ title, unit, series, range, formatX, formatY, marks 
         {unit && unit !== '1' && <span className="muted">{unit}</span>}
         <span className="grow" />
         {actions}
+        <ChartMenu frame={frame} title={title} data={() => curveTable(title, series, formatX, formatY)} />
       </figcaption>
-      <div className="chart">
+      <div className="chart" ref={frame} data-chart={title}>
         {series.length > 1 && (
           <div className="chart-legend">
             {series.map((one) => (
@@ -161,7 +165,7 @@ export function LineChart({ title, unit, series, range, formatX, formatY, marks 
               <Mark key={`${mark.x}/${mark.label}`} mark={mark} left={x(mark.x)} height={plotHeight - topPx} />
             ))}
         </div>
-        <div className="chart-read muted">
+        <div className="chart-read muted" data-export="leave">
           {at === null || readings.length === 0 ? (
             '\u00a0'
           ) : (
@@ -185,6 +189,17 @@ export function LineChart({ title, unit, series, range, formatX, formatY, marks 
       </div>
     </figure>
   );
+}
+
+// One row for each place of any curve.
+function curveTable(title: string, series: readonly LineSeries[], formatX: (x: number) => string, formatY: (y: number | null) => string): ExportTable {
+  const places = [...new Set(series.flatMap((one) => one.x))].sort((a, b) => a - b);
+  const found = series.map((one) => new Map(one.x.map((x, i) => [x, one.mean[i] ?? null])));
+  return {
+    title,
+    columns: [{ id: 'at', label: 'At', type: 'number', format: (value) => formatX(Number(value)) }, ...series.map((one) => ({ id: one.id, label: one.label, type: 'number' as const, format: (value: unknown) => formatY(value as number | null) }))],
+    rows: places.map((x) => [x, ...found.map((curve) => curve.get(x) ?? null)]),
+  };
 }
 
 // A profile that was taken at that time: a line over the plot whose flag opens it.

@@ -1,9 +1,11 @@
 // A log-log chart of operational intensity and FLOP rate below the roofs of a device. Drag a box to filter, click a point to open
 // it, arrows walk the points from heavy to light.
-import { useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
+import type { ExportTable } from '../export/model';
 import { formatShare, middleEllipsis, significant } from '../format/format';
 import { type Device, type Memory, placeLabels, type Point, type Range, rangesOf, ridgeOf, roofAt } from './roof';
 import { useSize } from '../ui/useSize';
+import { ChartFrame } from './ChartFrame';
 import { logScale, logTicks, tickText } from './scale';
 import './charts.css';
 
@@ -13,6 +15,7 @@ export interface Box {
 }
 
 interface RooflineChartProps {
+  legend?: ReactNode;
   device: Device;
   memory: Memory | null;
   points: readonly Point[];
@@ -39,7 +42,7 @@ function rateTick(gflops: number): string {
   return rateText(gflops).replace(/\.0+ /, ' ');
 }
 
-export function RooflineChart({ device, memory, points, faint, selected, box, onSelect, onBox }: RooflineChartProps) {
+export function RooflineChart({ legend, device, memory, points, faint, selected, box, onSelect, onBox }: RooflineChartProps) {
   const [ref, size] = useSize<HTMLDivElement>({ width: 800, height });
   const [at, setAt] = useState<number | null>(null);
   const [drag, setDrag] = useState<{ x0: number; y0: number; x1: number; y1: number } | null>(null);
@@ -61,7 +64,7 @@ export function RooflineChart({ device, memory, points, faint, selected, box, on
   const shownBox = drag ? { left: Math.min(drag.x0, drag.x1), top: Math.min(drag.y0, drag.y1), width: Math.abs(drag.x1 - drag.x0), height: Math.abs(drag.y1 - drag.y0) } : box ? { left: x(box.x.min), top: y(box.y.max), width: x(box.x.max) - x(box.x.min), height: y(box.y.min) - y(box.y.max) } : null;
 
   return (
-    <div className="chart">
+    <ChartFrame title="Roofline" legend={legend} data={() => pointTable(points)}>
       <div
         ref={ref} className="chart-box" role="slider" tabIndex={0} aria-label="Roofline. Arrow keys walk the ops, Enter opens one." aria-valuemin={0} aria-valuemax={Math.max(0, points.length - 1)} aria-valuenow={at ?? 0} aria-valuetext={current ? `${current.name}, ${rateText(current.y)} at ${significant(current.x)} FLOP per byte` : 'none chosen'}
         onKeyDown={(event) => {
@@ -149,7 +152,7 @@ export function RooflineChart({ device, memory, points, faint, selected, box, on
           ))}
         </svg>
       </div>
-      <div className="chart-read muted">
+      <div className="chart-read muted" data-export="leave">
         {current ? (
           <>
             <strong className="mono">{current.name}</strong> {rateText(current.y)} at {significant(current.x)} FLOP/B, {formatShare(current.share)} of the time
@@ -160,8 +163,22 @@ export function RooflineChart({ device, memory, points, faint, selected, box, on
           'Size is time. Drag a box to filter the table, click a point for the op.'
         )}
       </div>
-    </div>
+    </ChartFrame>
   );
+}
+
+function pointTable(points: readonly Point[]): ExportTable {
+  return {
+    title: 'Roofline',
+    columns: [
+      { id: 'op', label: 'Op', type: 'string' },
+      { id: 'intensity', label: 'Intensity, FLOP/B', type: 'number', format: (value) => significant(Number(value)) },
+      { id: 'gflops', label: 'FLOP rate', type: 'number', format: (value) => rateText(Number(value)) },
+      { id: 'share', label: 'Share of time', type: 'number', format: (value) => formatShare(Number(value)) },
+      { id: 'bound', label: 'Bound by', type: 'string' },
+    ],
+    rows: points.map((point) => [point.name, point.x, point.y, point.share, point.bound || null]),
+  };
 }
 
 function axisNumber(value: number): string {

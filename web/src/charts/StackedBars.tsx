@@ -1,8 +1,10 @@
 // Bars of stacked parts, one for each step. A click (or Enter) takes a bar, arrows walk; more bars than pixels are drawn as the
 // mean of neighbours, and the read-out says so.
 import { type ReactNode, useMemo, useState } from 'react';
+import type { ExportTable } from '../export/model';
 import { inUnit, timeUnit } from '../format/format';
 import { useSize } from '../ui/useSize';
+import { ChartFrame } from './ChartFrame';
 import { linearTicks, tickText } from './scale';
 import './charts.css';
 
@@ -49,18 +51,16 @@ export function StackedBars({ parts, bars, title, height = 180, readout, onOpen 
   const move = (to: number) => setAt(Math.max(0, Math.min(drawn.length - 1, to)));
   const current = at === null ? null : Math.min(at, drawn.length - 1);
 
+  const legend = parts.map((part, i) =>
+    used[i] ? (
+      <button key={part.id} type="button" aria-pressed={on[i]} className={on[i] ? '' : 'off'} title={on[i] ? `Leave out ${part.label}` : `Show ${part.label}`} onClick={() => setOff((old) => toggled(old, part.id))}>
+        <span className={`swatch cat-${part.category}`} style={{ backgroundColor: `var(--cat-${part.category})`, borderColor: `var(--cat-${part.category}-edge)` }} />
+        {part.label}
+      </button>
+    ) : null,
+  );
   return (
-    <div className="chart">
-      <div className="chart-legend">
-        {parts.map((part, i) =>
-          used[i] ? (
-            <button key={part.id} type="button" aria-pressed={on[i]} className={on[i] ? '' : 'off'} title={on[i] ? `Leave out ${part.label}` : `Show ${part.label}`} onClick={() => setOff((old) => toggled(old, part.id))}>
-              <span className={`swatch cat-${part.category}`} style={{ backgroundColor: `var(--cat-${part.category})`, borderColor: `var(--cat-${part.category}-edge)` }} />
-              {part.label}
-            </button>
-          ) : null,
-        )}
-      </div>
+    <ChartFrame title={title} legend={legend} data={() => barTable(title, parts, bars)}>
       <div
         ref={ref}
         className="chart-box"
@@ -122,9 +122,18 @@ export function StackedBars({ parts, bars, title, height = 180, readout, onOpen 
           ))}
         </svg>
       </div>
-      <div className="chart-read muted">{current !== null && readout ? readout(current * group) : group > 1 ? `Each bar is the mean of ${group} steps.` : '\u00a0'}</div>
-    </div>
+      <div className="chart-read muted" data-export="leave">{current !== null && readout ? readout(current * group) : group > 1 ? `Each bar is the mean of ${group} steps.` : '\u00a0'}</div>
+    </ChartFrame>
   );
+}
+
+function barTable(title: string, parts: readonly Part[], bars: readonly Bar[]): ExportTable {
+  const unit = timeUnit(Math.max(1, ...bars.map((bar) => bar.values.reduce((a, b) => a + b, 0))));
+  return {
+    title,
+    columns: [{ id: 'step', label: 'Step', type: 'string' }, ...parts.map((part) => ({ id: part.id, label: `${part.label}, ${unit.name}`, type: 'number' as const, format: (value: unknown) => inUnit(value as number | null, unit) }))],
+    rows: bars.map((bar) => [bar.label, ...bar.values]),
+  };
 }
 
 function toggled(old: ReadonlySet<string>, id: string): ReadonlySet<string> {

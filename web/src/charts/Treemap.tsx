@@ -1,6 +1,8 @@
 // Shares of a whole as rectangles of that area (squarified). Small ones are drawn without a word; the table below has them all.
 import { useMemo } from 'react';
+import type { ExportTable } from '../export/model';
 import { useSize } from '../ui/useSize';
+import { ChartFrame } from './ChartFrame';
 import './charts.css';
 
 export interface TreemapItem {
@@ -64,21 +66,35 @@ export function Treemap({ items, title, selected, onSelect, height = 220 }: { it
   const [ref, size] = useSize<HTMLDivElement>({ width: 600, height });
   const tiles = useMemo(() => squarify([...items].sort((a, b) => b.size - a.size).slice(0, mostTiles), size.width, height), [items, size.width, height]);
   return (
-    <div ref={ref} className="treemap" role="group" aria-label={title} style={{ height }}>
-      {tiles.map((tile) => (
-        <button
-          key={tile.item.id}
-          type="button"
-          className={`cat-${tile.item.category}`}
-          aria-pressed={tile.item.id === selected}
-          aria-label={tile.item.title}
-          title={tile.item.title}
-          style={{ left: tile.x, top: tile.y, width: Math.max(0, tile.width - 1), height: Math.max(0, tile.height - 1), backgroundColor: `var(--cat-${tile.item.category})` }}
-          onClick={() => onSelect(tile.item.id === selected ? null : tile.item.id)}
-        >
-          {tile.width > 54 && tile.height > 18 ? tile.item.label : ''}
-        </button>
-      ))}
-    </div>
+    <ChartFrame title={title} className="treemap-frame" data={() => itemTable(title, items)}>
+      <div ref={ref} className="treemap" role="group" aria-label={title} style={{ height }}>
+        {tiles.map((tile) => (
+          <button
+            key={tile.item.id}
+            type="button"
+            className={`cat-${tile.item.category}`}
+            aria-pressed={tile.item.id === selected}
+            aria-label={tile.item.title}
+            title={tile.item.title}
+            style={{ left: tile.x, top: tile.y, width: Math.max(0, tile.width - 1), height: Math.max(0, tile.height - 1), backgroundColor: `var(--cat-${tile.item.category})` }}
+            onClick={() => onSelect(tile.item.id === selected ? null : tile.item.id)}
+          >
+            {tile.width > 54 && tile.height > 18 ? tile.item.label : ''}
+          </button>
+        ))}
+      </div>
+    </ChartFrame>
   );
+}
+
+function itemTable(title: string, items: readonly TreemapItem[]): ExportTable {
+  return {
+    title,
+    columns: [
+      { id: 'part', label: 'Part', type: 'string' },
+      { id: 'size', label: 'Size', type: 'number', whole: true },
+      { id: 'what', label: 'What', type: 'string' },
+    ],
+    rows: [...items].sort((a, b) => b.size - a.size).map((item) => [item.label, item.size, item.title]),
+  };
 }

@@ -1,5 +1,6 @@
 // The whole completeness record: what arrived from which host, what is missing, and where the damage is.
 import type { Completeness, Damage, HostCompleteness, SessionDetail } from '../api/types';
+import { PanelTableExport } from '../export/TableExport';
 import { byteUnit, exactBytes, exactCount, exactTime, formatBytes, formatCount, formatTime, inUnit, middleEllipsis, plural, unknown } from '../format/format';
 import { Icon } from '../ui/Icon';
 import { ErrorNotice, SkeletonRows, StateChip } from '../ui/states';
@@ -70,7 +71,7 @@ function HostTable({ record }: { record: Completeness | null }) {
     <section className="panel">
       <header>
         <h2>Hosts</h2>
-        {record && <span className="aside">{plural(record.hosts.length, 'file')}</span>}
+        {record && <span className="aside">{plural(record.hosts.length, 'file')}<PanelTableExport title="Hosts" /></span>}
       </header>
       <div className="scroll-x">
         <table className="table" aria-label="Hosts">
@@ -168,7 +169,7 @@ function DamageTable({ record }: { record: Completeness }) {
     <section className="panel">
       <header>
         <h2>Damage</h2>
-        <span className="aside">{plural(rows.length, 'place')}</span>
+        <span className="aside">{plural(rows.length, 'place')}<PanelTableExport title="Damage" /></span>
       </header>
       <div className="scroll-x">
         <table className="table damage" aria-label="Damage">

@@ -20,6 +20,8 @@ export const keyTable = [
   { id: 'app.capture', scope: 'global', keys: ['Mod+Shift+c'], label: 'Capture a profile' },
   { id: 'app.link', scope: 'global', keys: ['y'], label: 'Copy a link to this view' },
   { id: 'app.share', scope: 'global', keys: ['Y'], label: 'Share: links, who may open them' },
+  { id: 'app.save', scope: 'global', keys: ['E'], label: 'Save this page as HTML' },
+  { id: 'app.markdown', scope: 'global', keys: ['M'], label: 'Copy this page as Markdown' },
   { id: 'app.close', scope: 'global', keys: ['Escape'], label: 'Close the topmost layer' },
   { id: 'go.sessions', scope: 'global', keys: ['g s'], label: 'Go to sessions' },
   { id: 'go.runs', scope: 'global', keys: ['g u'], label: 'Go to runs' },

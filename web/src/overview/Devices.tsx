@@ -1,5 +1,8 @@
 // How busy each device was: a bar each, or one coloured cell each when there are many.
+import { useRef } from 'react';
 import type { Overview, OverviewDevice } from '../api/types';
+import { ChartMenu } from '../charts/ChartFrame';
+import type { ExportTable } from '../export/model';
 import { exactTime, formatCount, formatShare, formatTime, plural, unknown } from '../format/format';
 import { heat } from '../theme/tokens';
 import { Skeleton } from '../ui/states';
@@ -39,11 +42,17 @@ function deviceTitle(device: OverviewDevice): string {
 export function Devices({ overview }: { overview: Overview | null }) {
   const devices = overview?.devices ?? [];
   const hosts = new Set(devices.map((device) => device.host));
+  const frame = useRef<HTMLElement>(null);
   return (
     <section className="panel">
       <header>
         <h2>Devices</h2>
-        {devices.length > 0 && <span className="aside">{devices.length > mostBars ? <HeatLegend /> : 'busy share of the window'}</span>}
+        {devices.length > 0 && (
+          <span className="aside">
+            {devices.length > mostBars ? <HeatLegend /> : 'busy share of the window'}
+            <ChartMenu frame={frame} title="Devices busy" data={() => deviceTable(devices)} />
+          </span>
+        )}
       </header>
       {!overview && (
         <div className="strip-list">
@@ -53,9 +62,27 @@ export function Devices({ overview }: { overview: Overview | null }) {
         </div>
       )}
       {overview && devices.length === 0 && <p className="panel-note">The profile holds no device plane. It is from a CPU-only job, or it was captured with device events off.</p>}
-      {devices.length > 0 && (devices.length <= mostBars ? <Bars devices={devices} withHost={hosts.size > 1} /> : <Cells devices={devices} hosts={[...hosts]} />)}
+      {devices.length > 0 && (
+        <figure ref={frame} data-chart="Devices busy">
+          {devices.length <= mostBars ? <Bars devices={devices} withHost={hosts.size > 1} /> : <Cells devices={devices} hosts={[...hosts]} />}
+        </figure>
+      )}
     </section>
   );
+}
+
+function deviceTable(devices: readonly OverviewDevice[]): ExportTable {
+  return {
+    title: 'Devices busy',
+    columns: [
+      { id: 'host', label: 'Host', type: 'string' },
+      { id: 'device', label: 'Device', type: 'string' },
+      { id: 'kind', label: 'Kind', type: 'string' },
+      { id: 'busy_ps', label: 'Busy', type: 'number', whole: true, format: (value) => formatTime(value as number | null) },
+      { id: 'busy_share', label: 'Share', type: 'number', format: (value) => formatShare(value as number | null) },
+    ],
+    rows: devices.map((device) => [device.host, device.plane, device.name ?? device.kind, device.busy_ps, device.busy_share]),
+  };
 }
 
 function HeatLegend() {

@@ -1,7 +1,9 @@
 // Step times as bars from zero. A click opens that step on the timeline, a drag a range of steps; the keyboard does the same
 // with arrows (Shift extends) and Enter.
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import type { Overview, StepItem } from '../api/types';
+import { ChartMenu } from '../charts/ChartFrame';
+import type { ExportTable } from '../export/model';
 import { exactTime, formatCount, formatShare, formatTime, inUnit, plural, timeUnit } from '../format/format';
 import { keyLabel } from '../keys/table';
 import { navigate, sessionPath } from '../state/router';
@@ -28,6 +30,7 @@ export function stepView(first: StepItem, last: StepItem = first): string {
 
 export function Steps({ sessionId, overview }: { sessionId: string; overview: Overview | null }) {
   const steps = overview?.steps ?? null;
+  const frame = useRef<HTMLElement>(null);
   return (
     <section className="panel">
       <header>
@@ -35,6 +38,7 @@ export function Steps({ sessionId, overview }: { sessionId: string; overview: Ov
         {steps && (
           <span className="aside">
             {steps.items.length < steps.count ? `first ${formatCount(steps.items.length)} of ${formatCount(steps.count)}` : plural(steps.count, 'step')} from {steps.source}
+            {steps.items.length > 0 && <ChartMenu frame={frame} title="Step times" data={() => stepTable(steps.items)} />}
           </span>
         )}
       </header>
@@ -54,9 +58,26 @@ export function Steps({ sessionId, overview }: { sessionId: string; overview: Ov
           )}
         </p>
       )}
-      {steps && steps.items.length > 0 && <StepBars sessionId={sessionId} items={steps.items} meanPs={steps.mean_ps} />}
+      {steps && steps.items.length > 0 && (
+        <figure ref={frame} data-chart="Step times">
+          <StepBars sessionId={sessionId} items={steps.items} meanPs={steps.mean_ps} />
+        </figure>
+      )}
     </section>
   );
+}
+
+function stepTable(items: readonly StepItem[]): ExportTable {
+  const time = (value: unknown) => formatTime(value as number | null);
+  return {
+    title: 'Step times',
+    columns: [
+      { id: 'step', label: 'Step', type: 'string' },
+      { id: 'start_ps', label: 'Begins', type: 'number', whole: true, format: time },
+      { id: 'duration_ps', label: 'Duration', type: 'number', whole: true, format: time },
+    ],
+    rows: items.map((item) => [item.name, item.start_ps, item.duration_ps]),
+  };
 }
 
 function StepBars({ sessionId, items, meanPs }: { sessionId: string; items: readonly StepItem[]; meanPs: number | null }) {

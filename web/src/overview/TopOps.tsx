@@ -2,6 +2,7 @@
 import { useMemo, useRef } from 'react';
 import type { Overview, TopOp } from '../api/types';
 import { exactTime, formatCount, formatShare, inUnit, plural, timeUnit, unknown } from '../format/format';
+import { PanelTableExport } from '../export/TableExport';
 import { keyLabel } from '../keys/table';
 import { useKeys } from '../keys/useKeys';
 import { navigate, sessionPath, useLocation } from '../state/router';
@@ -144,6 +145,7 @@ export function TopOps({ sessionId, overview }: { sessionId: string; overview: O
               }}
             />
           </label>
+          {all.length > 0 && <PanelTableExport title="Top operations" />}
         </span>
       </header>
       {overview && all.length === 0 ? (

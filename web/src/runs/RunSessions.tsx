@@ -1,4 +1,5 @@
 // The profiles of a run: a row opens in one action; what the scan of its storage says stands above.
+import { PanelTableExport } from '../export/TableExport';
 import { exactBytes, formatAge, formatBytes, formatClock, formatCount, sessionLabel } from '../format/format';
 import { navigate } from '../state/router';
 import { Icon } from '../ui/Icon';
@@ -28,6 +29,10 @@ export function RunSessions({ sessions, run, onScan }: RunSessionsProps) {
       <ScanLine run={run} onScan={onScan} />
       {sessions.error && !sessions.error.lostConnection && <ErrorNotice what="The profiles could not be listed." error={sessions.error} onRetry={sessions.reload} />}
       <div className="panel">
+        <header>
+          <h2>Profiles</h2>
+          <span className="aside">{rows.length > 0 && <PanelTableExport title="Profiles" />}</span>
+        </header>
         <table className="table" aria-label="Profiles">
           <colgroup>
             <col />

@@ -1,5 +1,6 @@
 // The smaller parts of a run: configuration, workers, events.
 import { useDeferredValue } from 'react';
+import { PanelTableExport } from '../export/TableExport';
 import { formatClock, formatCount, formatDuration, plural } from '../format/format';
 import { pushKeys, replaceKeys, useUrlKey } from '../state/url';
 import { Link } from '../ui/Link';
@@ -42,6 +43,7 @@ export function RunConfigs({ run, others }: RunConfigsProps) {
             </span>
           </>
         )}
+        <PanelTableExport title="Configuration" />
       </div>
       <div className="configs-view">
         <table className="table configs" aria-label="Configuration">
@@ -93,6 +95,12 @@ export function RunTargets({ targets }: { targets: Resource<Page<RunTarget>> }) 
   if (targets.value && rows.length === 0) return <div className="none">No worker announced itself. The SDK does so when its on-demand profiler server starts.</div>;
   return (
     <div className="panel">
+      <header>
+        <h2>Workers</h2>
+        <span className="aside">
+          <PanelTableExport title="Workers" />
+        </span>
+      </header>
       <table className="table" aria-label="Workers">
         <thead>
           <tr>
@@ -123,6 +131,12 @@ export function RunEvents({ events, sessions }: { events: Resource<Page<RunEvent
   if (events.value && rows.length === 0) return <div className="none">Nothing unusual was recorded for this run.</div>;
   return (
     <div className="panel">
+      <header>
+        <h2>Events</h2>
+        <span className="aside">
+          <PanelTableExport title="Events" />
+        </span>
+      </header>
       <table className="table" aria-label="Events">
         <thead>
           <tr>
@@ -170,6 +184,12 @@ export function RunOperations({ operations, mayCancel }: { operations: Resource<
   if (operations.value && rows.length === 0) return <div className="none">Nothing was changed in this run lately. Operations are kept for 30 days.</div>;
   return (
     <div className="panel">
+      <header>
+        <h2>Operations</h2>
+        <span className="aside">
+          <PanelTableExport title="Operations" />
+        </span>
+      </header>
       <table className="table" aria-label="Operations">
         <colgroup>
           <col className="c-kind" />

@@ -1,6 +1,8 @@
 // The list of runs: searched, filtered and ordered on the server, fresh within two seconds of a change; 10,000 of them scroll, because
 // only the rows in sight are in the page.
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useExportable } from '../export/registry';
+import { PanelTableExport } from '../export/TableExport';
 import { useMay, useMe } from '../access/me';
 import { NoRole } from '../access/NoRole';
 import { mayDo, projectsWith, signedIn } from '../access/rights';
@@ -19,6 +21,7 @@ import { useResource } from '../ui/useResource';
 import { useRowCursor } from '../ui/useRowCursor';
 import { useVirtualRows } from '../ui/useVirtualRows';
 import { defaultProject, runsApi } from './client';
+import { runsTable } from './exportRuns';
 import { compareAddress } from './compare';
 import { useFigures } from './figures';
 import { groupRuns, mostCompared, nextSort, orderBy, parseGrouping, parseSort, type SortField, sortText, toggleSelected } from './listModel';
@@ -106,6 +109,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
     else if (item) navigate(runAddress(keyOf(item.run.name)));
   };
   const body = useRef<HTMLTableSectionElement>(null);
+  const exportRef = useExportable<HTMLTableElement>(() => ({ kind: 'table', table: runsTable(runs) }));
   const sight = useVirtualRows(body, items.length);
   const cursor = useRowCursor(items.length, open, !creating, sight.reveal);
   const select = useCallback((name: string) => setSelected((old) => toggleSelected(old, name)), []);
@@ -197,6 +201,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
           <input ref={search} className="input" type="search" value={q} placeholder="Name, group or storage path" aria-label="Search runs" spellCheck={false} onChange={(event) => replaceKeys({ q: event.target.value })} onKeyDown={onSearchKey} />
           <span className="kbd">{keyLabel('app.find')}</span>
         </label>
+        {runs.length > 0 && <PanelTableExport title="Runs" />}
         {uploads && mayUpload && <DropZone />}
         {mayEdit && (
           <button type="button" className="button" onClick={() => setCreating(true)}>
@@ -233,7 +238,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
       ) : (
         !(failed && runs.length === 0) && (
           <div className="panel">
-            <table className="table" aria-label="Runs" aria-rowcount={items.length + 1}>
+            <table ref={exportRef} className="table" aria-label="Runs" aria-rowcount={items.length + 1}>
               <colgroup>
                 <col className="c-select" />
                 <col />

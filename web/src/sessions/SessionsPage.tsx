@@ -5,6 +5,7 @@ import { NoRole } from '../access/NoRole';
 import { accessIsOn, mayDo, signedIn } from '../access/rights';
 import { api, sessionsPath } from '../api/client';
 import type { ServerConfig, SessionList, SessionSummary } from '../api/types';
+import { PanelTableExport } from '../export/TableExport';
 import { exactBytes, formatAge, formatBytes, formatClock, formatCount, plural, sessionLabel } from '../format/format';
 import { keyHint, keyLabel } from '../keys/table';
 import { useKeys } from '../keys/useKeys';
@@ -105,6 +106,7 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
           <input ref={search} className="input" type="search" value={q} placeholder="Run, session or host" aria-label="Search sessions" spellCheck={false} onChange={(event) => replaceKeys({ q: event.target.value })} onKeyDown={onSearchKey} />
           <span className="kbd">{keyLabel('app.find')}</span>
         </label>
+        {sessions.length > 0 && <PanelTableExport title="Sessions" />}
         {config?.uploads_enabled && mayUpload && <DropZone />}
       </div>
       {selected.length > 0 && (

@@ -1,6 +1,7 @@
 // The lower part of the page: the selected event, the totals of the chosen area, or the gaps of a device. One at a time.
 
 import { type ReactNode, type RefObject } from 'react';
+import { PanelTableExport } from '../export/TableExport';
 import { Icon } from '../ui/Icon';
 import { AreaPanel } from './AreaPanel';
 import { DetailsPanel } from './DetailsPanel';
@@ -40,6 +41,7 @@ export function PanelFrame({ label, testId, title, actions, onClose, children }:
         <h2>{title}</h2>
         <div className="tl-details-actions">
           {actions}
+          <PanelTableExport title={label} />
           <button type="button" className="button plain small square" aria-label="Close" title="Close (Esc)" onClick={onClose}>
             <Icon name="close" />
           </button>

@@ -7,6 +7,7 @@ import { sessionPath } from '../state/router';
 import { findTool } from '../tools/catalog';
 import { opKey } from '../tools/drawerKeys';
 import { useToolSession } from '../tools/session';
+import { PanelTableExport } from '../export/TableExport';
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { hostOf } from './flowArrows';
@@ -55,6 +56,7 @@ export function DetailsPanel({ store, session, container }: Props) {
           <button type="button" className="button plain small" title={keyHint('timeline.fit_selection')} onClick={() => session?.navigator.fitSelection()}>
             Fit
           </button>
+          <PanelTableExport title="Stats of the event" />
           <button type="button" className="button plain small square" aria-label="Close" title="Close (Esc)" onClick={() => session?.navigator.select(null)}>
             <Icon name="close" />
           </button>

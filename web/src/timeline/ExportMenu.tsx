@@ -2,6 +2,7 @@
 // itself, so a large one costs the page nothing.
 
 import { api } from '../api/client';
+import { savePicture } from '../charts/ChartFrame';
 import { formatTime } from '../format/format';
 import { useToolSession } from '../tools/session';
 import { Menu } from '../ui/Menu';
@@ -25,7 +26,12 @@ export function ExportMenu({ store, session }: PanelProps) {
         if (view !== undefined) spans.push([`This view, ${formatTime(view.durationPs)}`, { startPs: Math.max(view.startPs, session!.engine.window.startPs), endPs: Math.min(viewEndPs(view), session!.engine.window.endPs) }]);
         if (area !== null) spans.push([`The area, ${formatTime(area.endPs - area.startPs)}`, area]);
         const pinned = session?.engine.tracksChosen.pinned ?? [];
-        return FORMATS.map(([format, name, what]) => (
+        const picture = (format: 'png' | 'svg') => {
+          close();
+          const grid = document.querySelector('.tl-grid');
+          if (grid) savePicture(grid, 'Timeline', format);
+        };
+        const files = FORMATS.map(([format, name, what]) => (
           <div key={format} role="group" aria-label={name}>
             <div className="menu-title label" title={what}>{name}</div>
             {spans.map(([label, span]) => (
@@ -41,6 +47,16 @@ export function ExportMenu({ store, session }: PanelProps) {
             )}
           </div>
         ));
+        return (
+          <>
+            {files}
+            <div role="group" aria-label="Picture">
+              <div className="menu-title label">Picture of the view</div>
+              <button type="button" className="menu-item" role="menuitem" onClick={() => picture('png')}>PNG</button>
+              <button type="button" className="menu-item" role="menuitem" onClick={() => picture('svg')}>SVG</button>
+            </div>
+          </>
+        );
       }}
     </Menu>
   );

@@ -4,6 +4,7 @@
 //   const engine = new Engine(elements, source, store, options);
 //   engine.setLines(answer, version); engine.glide(view); engine.dispose();
 
+import { registerRedraw } from '../export/registry';
 import { formatTime } from '../format/format';
 import type { ResolvedTheme } from '../theme/tokens';
 import { wantedPieces } from './counterChart';
@@ -552,6 +553,8 @@ export class Engine {
     canvas.className = 'tl-bars';
     canvas.setAttribute('aria-hidden', 'true');
     this.elements.bars.replaceChildren(canvas);
+    // Pictures of a GPU's canvas can be taken only right after it was drawn.
+    registerRedraw(canvas, () => this.draw());
     const renderer = makeRenderer(canvas, force2d, () => {
       if (this.disposed) return;
       this.renderer = this.newRenderer(true);

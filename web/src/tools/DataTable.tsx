@@ -1,6 +1,8 @@
 // A table of any size: only the rows in sight are in the page. Sort, filter, text, columns and the opened row live in the
 // address; j, k, Home, End, Enter work; Ctrl+C copies the current row when no text is selected.
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useExportable } from '../export/registry';
+import { TableExport, type TableFormat } from '../export/TableExport';
 import { useKeys } from '../keys/useKeys';
 import { readKey } from '../state/url';
 import { categoryOf } from '../theme/tokens';
@@ -8,6 +10,7 @@ import { Icon } from '../ui/Icon';
 import { MiddleText } from '../ui/MiddleText';
 import { useSize } from '../ui/useSize';
 import { headerOf, isBar, naturalWidth, type ShownColumn } from './columns';
+import { exportTableOf } from './exportTable';
 import { isAdditive, sumRow } from './groupRows';
 import { toTsv } from './rows';
 import { TableBar } from './TableBar';
@@ -23,7 +26,7 @@ const monoColumn = /name|operation|op$|opName|expression|kernel|shape|source|pat
 export interface DataTableProps {
   table: ToolTable;
   preset?: TablePreset;
-  exports?: ReactNode; // Links to the same rows as files.
+  serverFile?: ((format: TableFormat, state: TableState) => string | null) | undefined; // Address of the same rows as a file; null: the page makes it.
   note?: ReactNode; // Beside the count of rows.
   openRow?: number | null; // Row.index of the one whose drawer is open.
   onOpen?: (row: Row) => void;
@@ -36,10 +39,20 @@ export function DataTable(props: DataTableProps) {
   const { table, preset } = props;
   const [sizeRef, size] = useSize<HTMLDivElement>({ width: 960, height: 400 });
   const state = useTableState(table, size.width, preset);
+  const whole = () => exportTableOf(table, state.shown, state.rows);
+  const exportRef = useExportable<HTMLDivElement>(() => ({ kind: 'table', table: whole() }));
+  const frame = useCallback(
+    (element: HTMLDivElement | null) => {
+      sizeRef(element);
+      exportRef(element);
+    },
+    [sizeRef, exportRef],
+  );
+  const { serverFile } = props;
   return (
     <section className="panel data-panel" aria-label={table.title}>
-      <TableBar table={table} state={state} exports={props.exports} note={props.note} />
-      <div className="data-view-frame" ref={sizeRef}>
+      <TableBar table={table} state={state} exports={<TableExport table={whole} server={serverFile && ((format) => serverFile(format, state))} />} note={props.note} />
+      <div className="data-view-frame" ref={frame}>
         <Grid {...props} state={state} width={size.width} height={size.height} />
       </div>
     </section>

@@ -3,17 +3,14 @@ import { type ReactNode, useMemo } from 'react';
 import { formatCount, formatShare } from '../format/format';
 import { pushKeys, replaceKeys, useUrlKey } from '../state/url';
 import { Icon } from '../ui/Icon';
-import { Menu } from '../ui/Menu';
 import { ErrorNotice } from '../ui/states';
-import { exportUrl, type ToolQuery } from './client';
+import type { ToolQuery } from './client';
 import { type Comparison, deltaWord, readComparison, waterfallOf } from './compare';
 import { presentColumn } from './columns';
 import type { ShownColumn } from './columns';
 import { DataTable, type DataTableProps } from './DataTable';
-import { ownColumn } from './groupRows';
 import { drawerKeys, parseOpKey, parseRowKey, subjectKey } from './drawerKeys';
-import type { Filter } from './rows';
-import { parseFilters } from './rows';
+import { serverFile } from './exportTable';
 import { useComparison, useToolSession } from './session';
 import type { Cell, Row, ToolTable } from './types';
 import type { TablePreset } from './useTableState';
@@ -27,9 +24,10 @@ interface ToolTableViewProps {
   emptyText?: ReactNode;
   keyboard?: boolean;
   renderCell?: DataTableProps['renderCell'];
+  pageRows?: boolean; // The page left rows out that the server has.
 }
 
-export function ToolTableView({ tool, query, table, preset, note, emptyText, keyboard, renderCell }: ToolTableViewProps) {
+export function ToolTableView({ tool, query, table, preset, note, emptyText, keyboard, renderCell, pageRows = false }: ToolTableViewProps) {
   const { sessionId } = useToolSession();
   const baseline = useUrlKey('b');
   const opened = parseRowKey(useUrlKey('row'));
@@ -80,7 +78,7 @@ export function ToolTableView({ tool, query, table, preset, note, emptyText, key
         renderCell={renderCell}
         openRow={openRow}
         onOpen={open}
-        exports={<Exports sessionId={sessionId} tool={tool} query={query} table={table} />}
+        serverFile={pageRows ? undefined : (format, state) => serverFile(sessionId, tool, query, table, state, format)}
       />
     </>
   );
@@ -129,35 +127,5 @@ export function renderDelta(column: ShownColumn, row: Row): ReactNode | undefine
       {word.direction !== 'neutral' && <Icon name={word.up ? 'up' : 'down'} />}
       {word.text}
     </span>
-  );
-}
-
-const howOnServer: Readonly<Record<Filter['operator'], string>> = { '~': 'contains', '=': 'eq', '!': 'ne', '>': 'ge', '<': 'le' };
-
-// The file holds the rows that the table shows: same columns, same filter, same order.
-function Exports({ sessionId, tool, query, table }: { sessionId: string; tool: string; query: ToolQuery; table: ToolTable }) {
-  const sort = useUrlKey('sort');
-  const text = useUrlKey('q');
-  const onServer = (id: string) => !ownColumn.test(id) && table.columns.some((column) => column.id === id);
-  const filters = parseFilters(useUrlKey('f')).filter((one) => onServer(one.column));
-  const columns = useUrlKey('cols')?.split(',').filter(onServer).join(',');
-  const extra: (readonly [string, string])[] = [['table', table.id]];
-  if (sort && onServer(sort.replace(/^-/, ''))) extra.push(['sort', sort]);
-  if (text) extra.push(['q', text]);
-  for (const one of filters) extra.push(['filter', `${one.column}:${howOnServer[one.operator]}:${one.value}`]);
-  if (columns) extra.push(['columns', columns]);
-  const link = (format: 'csv' | 'jsonl' | 'json') => exportUrl(sessionId, tool, query, format, extra);
-  return (
-    <Menu label="Export these rows" className="button plain small" align="right" button={<>Export<Icon name="chevron" /></>}>
-      {(close) => (
-        <>
-          {(['csv', 'jsonl', 'json'] as const).map((format) => (
-            <a key={format} className="menu-item" role="menuitem" href={link(format)} download={format === 'json' ? undefined : `${tool}.${format}`} onClick={close}>
-              {format === 'csv' ? 'CSV' : format === 'jsonl' ? 'JSON, one row a line' : 'JSON of the API'}
-            </a>
-          ))}
-        </>
-      )}
-    </Menu>
   );
 }

@@ -54,7 +54,7 @@ export async function askText(session: string, tool: string, query: ToolQuery, o
   return response.text();
 }
 
-export function exportUrl(session: string, tool: string, query: ToolQuery, format: 'csv' | 'jsonl' | 'json' | 'raw', extra: readonly (readonly [string, string | number])[]): string {
+export function exportUrl(session: string, tool: string, query: ToolQuery, format: 'csv' | 'jsonl' | 'parquet' | 'json' | 'raw', extra: readonly (readonly [string, string | number])[]): string {
   return apiUrl(base(session, tool) + toolSearch(query, [...extra, ['format', format]]));
 }
 

@@ -7,8 +7,9 @@ import { deltaWord, readComparison, waterfallOf, worseSign } from './compare';
 import { rankBaselines } from './ContextBar';
 import { unitOf, viewDocument, wordsOf } from './documents';
 import { drawerKeys, parseOpKey, parseRowKey } from './drawerKeys';
+import { exportTableOf, serverFile } from './exportTable';
 import { formatFact } from './Facts';
-import { groupTable, sumRow } from './groupRows';
+import { groupTable, sumRow, withOpShare } from './groupRows';
 import { plainWords } from './Notices';
 import { readOptions } from './options';
 import { filterRows, formatFilters, parseFilters, parseSort, sortRows, toTsv } from './rows';
@@ -236,5 +237,32 @@ describe('texts from XProf', () => {
     expect(splitModules('jit_f(12),jit__lambda_(3),NO_ID')).toEqual([{ full: 'jit_f(12)', name: 'jit_f', id: '12' }, { full: 'jit__lambda_(3)', name: 'jit__lambda_', id: '3' }, { full: 'NO_ID', name: 'NO_ID', id: '' }]);
     expect(splitModules('')).toEqual([]);
     expect(splitModules('NO_MODULE')).toEqual([]);
+  });
+});
+
+describe('files of a table', () => {
+  const shown = presentColumns(table);
+  const state = { shown, sort: { column: 'total_self_time', descending: true }, filters: parseFilters('category=loop fusion;total_self_time>600;nosuch~x'), text: 'fus' };
+  it('hold what is shown, with exact values and the forms for people', () => {
+    const made = exportTableOf(table, [shown[0]!, shown[4]!], [table.rows[2]!, table.rows[1]!]);
+    expect(made.columns.map((column) => [column.id, column.type])).toEqual([['hlo_op_name', 'string'], ['normalized_flop_rate', 'number']]);
+    expect(made.rows).toEqual([['dot.1', 500_000], ['fusion.9', null]]);
+    expect(made.texts).toEqual([[null, '500k'], undefined]);
+    expect(made.totalRows).toBe(2);
+    expect(exportTableOf({ ...table, totalRows: 900 }, shown, table.rows).totalRows).toBe(900);
+  });
+  it('come from the server with the same filter, order and columns', () => {
+    const address = new URL(serverFile('s1', 'hlo_stats', { hosts: 'h0', options: { format: 'x' } }, table, state, 'parquet')!, 'http://here');
+    expect(address.pathname).toMatch(/\/api\/v1\/sessions\/s1\/tools\/hlo_stats$/);
+    expect(address.searchParams.getAll('filter')).toEqual(['category:eq:loop fusion', 'total_self_time:ge:600']);
+    expect(Object.fromEntries([...address.searchParams].filter(([key]) => key !== 'filter'))).toEqual({ hosts: 'h0', 'option.format': 'x', table: 'ops', sort: '-total_self_time', q: 'fus', columns: table.columns.map((column) => column.id).join(','), format: 'parquet' });
+  });
+  it('are made by the page where the server would choose other rows', () => {
+    const own = withOpShare(table);
+    const ask = (more: Partial<typeof state>) => serverFile('s1', 'hlo_stats', {}, own, { ...state, shown: presentColumns(own), ...more }, 'csv');
+    expect(ask({})).not.toContain('own.share');
+    expect(ask({ text: 'two words' })).toBeNull();
+    expect(ask({ sort: { column: 'own.share', descending: true } })).toBeNull();
+    expect(ask({ filters: parseFilters('own.share>0.1') })).toBeNull();
   });
 });

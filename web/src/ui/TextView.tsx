@@ -1,5 +1,6 @@
 // A long text, one line of it a row: only what is in sight is in the page. Finds text with a count, jumps from hit to hit.
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useExportable } from '../export/registry';
 import { formatCount, plural } from '../format/format';
 import { useKeys } from '../keys/useKeys';
 import { Icon } from './Icon';
@@ -24,6 +25,14 @@ export function TextView({ text, title, line = null, onLine, actions }: TextView
   const [at, setAt] = useState(0);
   const [top, setTop] = useState(0);
   const [sizeRef, size] = useSize<HTMLDivElement>({ width: 800, height: 400 });
+  const exportRef = useExportable<HTMLDivElement>(() => ({ kind: 'text', text }));
+  const frame = useCallback(
+    (element: HTMLDivElement | null) => {
+      sizeRef(element);
+      exportRef(element);
+    },
+    [sizeRef, exportRef],
+  );
   const view = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const hits = useMemo(() => {
@@ -91,7 +100,7 @@ export function TextView({ text, title, line = null, onLine, actions }: TextView
           </button>
         </span>
       </header>
-      <div className="data-view-frame" ref={sizeRef}>
+      <div className="data-view-frame" ref={frame}>
         <div className="data-view text-view" ref={view} tabIndex={0} role="region" aria-label={title} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
           <div className="text-lines" style={{ height: lines.length * lineHeightPx }}>
             {lines.slice(first, last).map((one, i) => {

@@ -1,6 +1,7 @@
 // Short messages that outlive the page that caused them.
 import { useSyncExternalStore } from 'react';
 import type { IconName } from './Icon';
+import { saveFile } from './saveFile';
 
 export interface Toast {
   readonly id: number;
@@ -48,5 +49,16 @@ export async function copyText(text: string, what: string): Promise<void> {
     showToast({ tone: 'plain', icon: 'copy', text: `${what} copied.` });
   } catch {
     showToast({ tone: 'bad', icon: 'damaged', text: `The browser did not allow copying. ${what}: ${text}` });
+  }
+}
+
+// A text too long for a message: where the browser does not allow copying it becomes a file.
+export async function copyLong(text: string, what: string, file: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    showToast({ tone: 'plain', icon: 'copy', text: `${what} copied.` });
+  } catch {
+    saveFile(file, text, 'text/markdown');
+    showToast({ tone: 'plain', icon: 'download', text: `The browser did not allow copying. ${what} saved as ${file}.` });
   }
 }

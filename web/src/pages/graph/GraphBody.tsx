@@ -1,6 +1,7 @@
 // Who feeds an op, who uses it: the neighbourhood of one instruction, placed in a worker; the module's text; its computations. The
 // module is named by id in the address, so two modules of one name are told apart.
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { PanelTableExport } from '../../export/TableExport';
 import { formatCount, formatShare, plural } from '../../format/format';
 import { askHlo } from '../../hlo/client';
 import type { Found } from '../../hlo/neighbourhood';
@@ -259,6 +260,13 @@ function ModuleText({ module, name }: { module: LoadedModule; name: string | nul
 function Computations({ module }: { module: LoadedModule }) {
   return (
     <section className="panel computations" aria-label="Computations">
+      <header>
+        <h2>Computations</h2>
+        <span className="aside">
+          {plural(module.facts.computations.length, 'computation')}
+          <PanelTableExport title="Computations" />
+        </span>
+      </header>
       <table className="table">
         <thead>
           <tr>

@@ -1,5 +1,6 @@
 // The picture of a neighbourhood: drag moves, the wheel zooms, a click follows, the small numbers unfold what is hidden.
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { ChartMenu } from '../../charts/ChartFrame';
 import { formatShare, middleEllipsis } from '../../format/format';
 import { edgePath } from '../../hlo/layout';
 import type { Picture } from '../../hlo/protocol';
@@ -71,6 +72,7 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
   return (
     <div
       className="graph-view"
+      data-chart={`Graph of ${picture.computation}`}
       ref={(element) => {
         frame.current = element;
         ref(element);
@@ -137,7 +139,8 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
           })}
         </g>
       </svg>
-      <div className="graph-tools">
+      <div className="graph-tools" data-export="leave">
+        <ChartMenu frame={frame} title={`Graph of ${picture.computation}`} />
         <button type="button" className="button small square" aria-label={keyHint('graph.zoom_in')} title={keyHint('graph.zoom_in')} onClick={() => zoom(1.25)}>
           +
         </button>

@@ -1,6 +1,8 @@
 // Every HLO op with its time, rates and bound: the table, folded by name, category, program, source or scope on demand, above it where
 // the time goes by category.
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
+import { ChartMenu } from '../../charts/ChartFrame';
+import type { ExportTable } from '../../export/model';
 import { formatShare } from '../../format/format';
 import { pushKeys, useUrlKey } from '../../state/url';
 import { groupTable, withOpShare } from '../../tools/groupRows';
@@ -69,6 +71,7 @@ function CategoryStrip({ table }: { table: ToolTable }) {
     }
     return [...found].filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
   }, [table]);
+  const frame = useRef<HTMLElement>(null);
   if (shares.length < 2) return null;
   const total = shares.reduce((sum, [, share]) => sum + share, 0);
   const choose = (category: string) => {
@@ -76,7 +79,7 @@ function CategoryStrip({ table }: { table: ToolTable }) {
     pushKeys({ f: formatFilters(current === category.toLowerCase() ? others : [...others, { column: 'category', operator: '=', value: category }]) });
   };
   return (
-    <section className="panel category-strip" aria-label="Self time by category">
+    <section ref={frame} className="panel category-strip" aria-label="Self time by category" data-chart="Self time by category">
       <div className="strip-parts">
         {shares.map(([category, share]) => {
           const token = categoryOf(category);
@@ -93,7 +96,19 @@ function CategoryStrip({ table }: { table: ToolTable }) {
             </button>
           );
         })}
+        <ChartMenu frame={frame} title="Self time by category" data={() => categoryTable(shares)} />
       </div>
     </section>
   );
+}
+
+function categoryTable(shares: readonly (readonly [string, number])[]): ExportTable {
+  return {
+    title: 'Self time by category',
+    columns: [
+      { id: 'category', label: 'Category', type: 'string' },
+      { id: 'share', label: 'Share of op time', type: 'number', format: (value) => formatShare(value as number | null) },
+    ],
+    rows: shares.map(([category, share]) => [category || 'no category', share]),
+  };
 }

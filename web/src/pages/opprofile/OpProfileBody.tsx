@@ -1,6 +1,9 @@
 // Where the device time goes, as a tree: programs, categories or framework scopes down to single ops, each with its time and how much
 // of the device's peak it used.
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { ExportTable } from '../../export/model';
+import { useExportable } from '../../export/registry';
+import { TableExport } from '../../export/TableExport';
 import { exactTime, formatBandwidth, formatCount, formatRate, formatShare, formatTime, inUnit, plural, timeUnit, unknown } from '../../format/format';
 import { keyLabel } from '../../keys/table';
 import { useKeys } from '../../keys/useKeys';
@@ -64,6 +67,7 @@ export default function OpProfileBody({ sessionId, tool, query, answer, options 
                 {open.size > 0 ? 'Fold all' : 'Unfold'}
               </button>
             )}
+            {rows.length > 0 && <TableExport table={() => treeTable(rows)} />}
             <a className="button plain small" href={exportUrl(sessionId, tool.id, query, 'json', [])} target="_blank" rel="noreferrer">
               JSON
             </a>
@@ -138,7 +142,15 @@ interface TreeProps {
 }
 
 function Tree({ root, rows, open, sort, pairs, searching }: TreeProps) {
-  const [ref, size] = useSize<HTMLDivElement>({ width: 900, height: 400 });
+  const [sizeRef, size] = useSize<HTMLDivElement>({ width: 900, height: 400 });
+  const exportRef = useExportable<HTMLDivElement>(() => ({ kind: 'table', table: treeTable(rows) }));
+  const ref = useCallback(
+    (element: HTMLDivElement | null) => {
+      sizeRef(element);
+      exportRef(element);
+    },
+    [sizeRef, exportRef],
+  );
   const view = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [cursor, setCursor] = useState(-1);
@@ -245,6 +257,32 @@ function Tree({ root, rows, open, sort, pairs, searching }: TreeProps) {
       </div>
     </div>
   );
+}
+
+// The rows of the tree that are unfolded; the depth of each says where it belongs.
+function treeTable(rows: readonly ProfileNode[]): ExportTable {
+  const time = (value: unknown) => formatTime(value as number | null);
+  const share = (value: unknown) => formatShare(value as number | null);
+  return {
+    title: 'Op profile',
+    columns: [
+      { id: 'depth', label: 'Depth', type: 'number', whole: true },
+      { id: 'name', label: 'Name', type: 'string' },
+      { id: 'share', label: 'Share', type: 'number', format: share },
+      { id: 'time_ps', label: 'Time', type: 'number', format: time },
+      { id: 'below_roof_ps', label: 'Below roof', type: 'number', format: time },
+      { id: 'of_peak_flop_rate', label: 'FLOP rate', type: 'number', format: share },
+      { id: 'of_peak_hbm', label: 'HBM', type: 'number', format: share },
+      { id: 'runs', label: 'Runs', type: 'number', whole: true },
+      { id: 'mean_ps', label: 'Mean', type: 'number', format: time },
+      { id: 'category', label: 'Category', type: 'string' },
+      { id: 'source', label: 'Source', type: 'string' },
+    ],
+    rows: rows.map((node) => {
+      const counted = node.flopCount > 0 || node.byteCount > 0;
+      return [node.depth, node.name, node.share, node.timePs, counted ? node.wastedPs : null, node.flopCount > 0 ? node.flops : null, node.byteCount > 0 ? node.bandwidth : null, node.count, node.count > 0 ? node.meanPs : null, node.category || null, node.source || null];
+    }),
+  };
 }
 
 function plainOp(node: ProfileNode): string {

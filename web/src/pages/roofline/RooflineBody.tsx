@@ -73,20 +73,17 @@ export default function RooflineBody({ tool, query, answer }: ToolBodyProps) {
           </span>
         </header>
         {points.length > 0 ? (
-          <RooflineChart device={device} memory={memory} points={points} faint={(point) => !passing.has(point.row.index)} selected={selected} box={box} onSelect={select} onBox={setBox} />
+          <RooflineChart legend={<Legend points={points} />} device={device} memory={memory} points={points} faint={(point) => !passing.has(point.row.index)} selected={selected} box={box} onSelect={select} onBox={setBox} />
         ) : (
           <p className="panel-note">{table.rows.length === 0 ? 'No op ran on a device in the window.' : 'No op has both a FLOP count and a byte count, so none can be placed under a roof. They are all in the table.'}</p>
         )}
-        <p className="panel-note chart-foot">
-          {points.length > 0 && <Legend points={points} />}
-          {without.length > 0 && points.length > 0 && (
-            <span className="muted">
-              {plural(without.length, view === 'ops' ? 'op' : 'row')} without FLOPs or bytes ({formatShare(missing)} of the time) {without.length === 1 ? 'is' : 'are'} in the table only.
-            </span>
-          )}
-        </p>
+        {without.length > 0 && points.length > 0 && (
+          <p className="panel-note chart-foot muted">
+            {plural(without.length, view === 'ops' ? 'op' : 'row')} without FLOPs or bytes ({formatShare(missing)} of the time) {without.length === 1 ? 'is' : 'are'} in the table only.
+          </p>
+        )}
       </section>
-      <ToolTableView tool={tool.id} query={query} table={table} preset={preset} note={memory && points.length > 0 ? <span className="nowrap">median {formatShare(medianEfficiency(points, memory, device.peakGflops))} of the roof</span> : undefined} emptyText="No op ran on a device in the window." />
+      <ToolTableView tool={tool.id} query={query} table={table} preset={preset} pageRows={table.rows.length !== whole.rows.length} note={memory && points.length > 0 ? <span className="nowrap">median {formatShare(medianEfficiency(points, memory, device.peakGflops))} of the roof</span> : undefined} emptyText="No op ran on a device in the window." />
     </>
   );
 }
@@ -126,13 +123,13 @@ function Legend({ points }: { points: readonly Point[] }) {
     seen.set(key, { label: key === 'marker' ? 'Program, step' : token.label, count: (old?.count ?? 0) + 1 });
   }
   return (
-    <span className="chart-legend">
+    <>
       {[...seen].map(([key, one]) => (
         <span key={key}>
           <span className={`swatch cat-${key}`} style={{ backgroundColor: `var(--cat-${key})`, borderColor: `var(--cat-${key}-edge)` }} />
           {one.label} <span className="muted">{formatCount(one.count)}</span>
         </span>
       ))}
-    </span>
+    </>
   );
 }
