@@ -51,6 +51,8 @@ constexpr int kLoadNiceness = 10;
 // Beyond those that load in the background: one for what its user waits for, one for the next user
 // (FairQueue's rule 4).
 constexpr int kThreadsBesideLoaders = 2;
+// Fewer have no last quarter.
+constexpr int kMinThreads = 4;
 // Of the executor's 4096, so that nobody fills the queue for all.
 constexpr size_t kMaxPiecesOfUser = 2048;
 
@@ -100,11 +102,11 @@ class EngineImpl : public Engine {
                                .directory = options_.cache_directory,
                                .disk_max_bytes = options_.result_cache_max_bytes},
             clock)),
-        executor_(std::make_unique<Executor>(
-            Executor::Options{.threads = std::max(1, options_.threads) + kThreadsBesideLoaders,
-                              .max_queued_tasks_of_user = kMaxPiecesOfUser,
-                              .max_background = std::max(1, options_.threads),
-                              .niceness = kLoadNiceness})) {
+        executor_(std::make_unique<Executor>(Executor::Options{
+            .threads = std::max(kMinThreads, options_.threads + kThreadsBesideLoaders),
+            .max_queued_tasks_of_user = kMaxPiecesOfUser,
+            .max_background = std::max(1, options_.threads),
+            .niceness = kLoadNiceness})) {
     parts_->executor = executor_.get();
     parts_->loaders = std::max(1, options_.threads);
     parts_->max_prepared_bytes = options_.memory_budget_bytes / 4;
