@@ -8,18 +8,12 @@
 // p99.9, worst). An error is every answer but 200 and 304, and every connection that breaks without
 // having been abandoned by us.
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -28,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/http_connection.h"
 #include "src/base/ids.h"
 #include "src/base/json_writer.h"
 
@@ -40,115 +35,16 @@ using SteadyClock = std::chrono::steady_clock;
 struct LoadOptions {
   uint16_t port = 0;
   int users = 200;
-  int seconds = 60;
+  int seconds = 120;
   uint64_t seed = 1;
   double think_ms = 300;
   double abandon_percent = 1;
 };
 
 constexpr size_t kMaxExamples = 20;
-// Longer than any answer may take (the server gives up at 120 s).
-constexpr int kTimeoutSeconds = 150;
-
-struct Answer {
-  int status = 0;  // 0: the connection broke
-  std::string body;
-};
-
-class Connection {
- public:
-  explicit Connection(uint16_t port) : port_(port) {}
-  ~Connection() { Close(); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  // `abandon`: sends the request and goes away.
-  Answer Get(const std::string& target, bool abandon) {
-    // A kept connection may have been closed meanwhile; a new one is tried once.
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      const bool kept = socket_ >= 0;
-      if (!kept && !Open()) return {};
-      const std::string request =
-          "GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_) + "\r\n\r\n";
-      if (!SendAll(request)) {
-        Close();
-        if (kept) continue;
-        return {};
-      }
-      if (abandon) {
-        Close();
-        return {.status = -1, .body = ""};
-      }
-      Answer answer = Read();
-      if (answer.status == 0 && kept && buffer_.empty()) {
-        Close();
-        continue;
-      }
-      return answer;
-    }
-    return {};
-  }
-
- private:
-  void Close() {
-    if (socket_ >= 0) close(socket_);
-    socket_ = -1;
-    buffer_.clear();
-  }
-  bool Open() {
-    socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port_);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval limit{.tv_sec = kTimeoutSeconds, .tv_usec = 0};
-    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    const int on = 1;
-    setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return true;
-    Close();
-    return false;
-  }
-  bool SendAll(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return false;
-      bytes.remove_prefix(static_cast<size_t>(sent));
-    }
-    return true;
-  }
-  bool Fill() {
-    char bytes[65536];
-    const ssize_t got = recv(socket_, bytes, sizeof(bytes), 0);
-    if (got <= 0) return false;
-    buffer_.append(bytes, static_cast<size_t>(got));
-    return true;
-  }
-  // An answer with a length, as all those are that we ask for.
-  Answer Read() {
-    size_t head_end = 0;
-    while ((head_end = buffer_.find("\r\n\r\n")) == std::string::npos) {
-      if (!Fill()) return {};
-    }
-    const std::string head = buffer_.substr(0, head_end);
-    Answer answer;
-    answer.status = head.size() > 12 ? std::atoi(head.c_str() + 9) : 0;
-    const size_t at = head.find("Content-Length: ");
-    const size_t length =
-        at == std::string::npos ? 0 : std::strtoull(head.c_str() + at + 16, nullptr, 10);
-    while (buffer_.size() < head_end + 4 + length) {
-      if (!Fill()) return {};
-    }
-    answer.body = buffer_.substr(head_end + 4, length);
-    buffer_.erase(0, head_end + 4 + length);
-    if (head.find("Connection: close") != std::string::npos) Close();
-    return answer;
-  }
-
-  const uint16_t port_;
-  int socket_ = -1;
-  std::string buffer_;
-};
+// Users come from addresses of their own, 127.1.0.0 and on, as people do: a server without access
+// control tells them apart by that.
+constexpr uint32_t kFirstAddress = 0x7f010000;
 
 // What all users measured.
 class Results {
@@ -216,7 +112,7 @@ class User {
         end_(end),
         results_(*results),
         random_(options.seed * 1'000'003 + static_cast<uint64_t>(number)),
-        connection_(options.port) {}
+        connection_(options.port, kFirstAddress + static_cast<uint32_t>(number)) {}
 
   void Run() {
     Think();  // they do not all come at once

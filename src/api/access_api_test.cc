@@ -466,6 +466,31 @@ TEST_F(AccessApiTest, EveryChangeAndDenialIsRecorded) {
   EXPECT_EQ(verdict->records - before, 2) << "the link and the denial, no reading";
 }
 
+// Threads are shared by whom a request is counted for: the subject once it is proved, else the
+// address, so that made-up credentials bring no share of their own.
+TEST_F(AccessApiTest, RequestsCountForTheSubjectOnceItIsProved) {
+  const auto user_of = [&](const std::vector<Header>& headers) {
+    Request request = MakeRequest("GET", "/api/v1/sessions").value();
+    request.headers = headers;
+    request.peer = "192.0.2.7";
+    return router_->UserOf(request);
+  };
+  const std::vector<Header> browser = Browser("ada");
+  EXPECT_EQ(Send("GET", "/api/v1/sessions", browser).status, 200);
+  EXPECT_EQ(user_of(browser), "user:ada");
+  const std::string token = Token({.subject = "user:ada"});
+  EXPECT_EQ(user_of({Bearer(token)}), "192.0.2.7") << "nobody has seen it yet";
+  EXPECT_EQ(Send("GET", "/api/v1/sessions", {Bearer(token)}).status, 200);
+  EXPECT_EQ(user_of({Bearer(token)}), "user:ada");
+  EXPECT_EQ(user_of({Bearer(token + "x")}), "192.0.2.7");
+  EXPECT_EQ(user_of({Bearer("made up")}), "192.0.2.7");
+  EXPECT_EQ(user_of({{"cookie", browser[0].value + "x"}}), "192.0.2.7");
+  EXPECT_EQ(user_of({}), "192.0.2.7");
+  Request anybody = MakeRequest("GET", "/").value();
+  anybody.peer = "192.0.2.8";
+  EXPECT_EQ(open_router_->UserOf(anybody), "192.0.2.8") << "the local mode";
+}
+
 // A page of the timeline asks for hundreds of tiles: deciding must not be felt.
 TEST_F(AccessApiTest, DecidingCostsMicroseconds) {
   const std::vector<Header> browser = Browser("ada");

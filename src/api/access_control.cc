@@ -48,6 +48,24 @@ Status SignInOver() {
   return Unauthenticated("SIGN_IN_OVER", "You are not signed in any more.").Hint("Sign in again.");
 }
 
+struct Credential {
+  std::string text;
+  bool bearer = false;  // else the password of Basic
+};
+
+// Nullopt: a scheme that is not known, or far too long.
+std::optional<Credential> ReadCredential(std::string_view header) {
+  if (header.size() > kMaxCredentialBytes) return std::nullopt;
+  const size_t blank = std::min(header.find(' '), header.size());
+  const std::string_view scheme = header.substr(0, blank);
+  const std::string_view given = TrimSpaces(header.substr(blank));
+  if (EqualsIgnoreCase(scheme, "bearer")) return Credential{std::string(given), true};
+  if (!EqualsIgnoreCase(scheme, "basic")) return std::nullopt;
+  const std::optional<std::string> pair = catalog::Base64Decode(given);
+  const size_t colon = pair ? pair->find(':') : std::string::npos;
+  return Credential{colon == std::string::npos ? "" : pair->substr(colon + 1), false};
+}
+
 std::string CsrfTokenOf(std::string_view secret) {
   return catalog::Base64UrlEncode(catalog::Sha256("strobe-csrf:" + std::string(secret)));
 }
@@ -92,7 +110,7 @@ Status AccessControl::Refresh() {
 }
 
 std::optional<AccessControl::Remembered> AccessControl::Recall(
-    std::unordered_map<std::string, Remembered>& in, const std::string& id) {
+    const std::unordered_map<std::string, Remembered>& in, const std::string& id) const {
   const std::lock_guard lock(mutex_);
   const auto found = in.find(id);
   return found == in.end() ? std::nullopt : std::optional(found->second);
@@ -182,26 +200,35 @@ Result<std::shared_ptr<const Caller>> AccessControl::ByJwt(std::string_view text
 }
 
 Result<std::shared_ptr<const Caller>> AccessControl::ByAuthorization(std::string_view header) {
-  const size_t blank = std::min(header.find(' '), header.size());
-  const std::string_view scheme = header.substr(0, blank);
-  std::string_view given = TrimSpaces(header.substr(blank));
-  std::string password;
-  if (header.size() <= kMaxCredentialBytes && EqualsIgnoreCase(scheme, "basic")) {
-    const std::optional<std::string> pair = catalog::Base64Decode(given);
-    const size_t colon = pair ? pair->find(':') : std::string::npos;
-    if (colon == std::string::npos) given = {};
-    if (colon != std::string::npos) {
-      password = pair->substr(colon + 1);
-      given = password;
-    }
-    return ByToken(given);
-  }
-  if (header.size() > kMaxCredentialBytes || !EqualsIgnoreCase(scheme, "bearer")) {
+  const std::optional<Credential> given = ReadCredential(header);
+  if (!given) {
     return Unauthenticated("TOKEN_MALFORMED", "The Authorization header is not one that is known.")
         .Hint("Send \"Authorization: Bearer TOKEN\", or Basic with a token as the password.");
   }
-  if (verify_jwt_ && std::count(given.begin(), given.end(), '.') == 2) return ByJwt(given);
-  return ByToken(given);
+  const bool may_be_jwt = given->bearer && std::ranges::count(given->text, '.') == 2;
+  return verify_jwt_ && may_be_jwt ? ByJwt(given->text) : ByToken(given->text);
+}
+
+std::string AccessControl::UserOf(const Request& request) const {
+  const auto subject_of = [this](const std::unordered_map<std::string, Remembered>& in,
+                                 std::string_view prefix, std::string_view text) -> std::string {
+    const std::optional<SecretToken> parsed = catalog::ParseSecretToken(prefix, text);
+    const std::optional<Remembered> known = parsed ? Recall(in, parsed->id) : std::nullopt;
+    if (!known || !catalog::SameSecret(catalog::Sha256Hex(parsed->secret), known->secret_hash)) {
+      return "";
+    }
+    return known->caller->subject;
+  };
+  std::string subject;
+  const std::string_view authorization = request.HeaderValue("authorization");
+  if (!authorization.empty()) {
+    const std::optional<Credential> given = ReadCredential(authorization);
+    if (given) subject = subject_of(tokens_, catalog::kTokenPrefix, given->text);
+  } else {
+    subject = subject_of(sign_ins_, kSignInPrefix,
+                         CookieValue(request, SessionCookieName(request.secure)));
+  }
+  return subject.empty() ? request.peer : subject;
 }
 
 Result<std::shared_ptr<const Caller>> AccessControl::ByCookie(std::string_view text) {

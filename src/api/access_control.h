@@ -71,6 +71,9 @@ class AccessControl final : public Gate {
 
   std::optional<Response> Enter(const Route& route, Request& request) override;
   void Leave(const Route& route, const Request& request, const Response& response) override;
+  // The subject of a token or a sign-in that was proved before and is remembered; else the address.
+  // So nobody gets a second share by sending what is no proof.
+  std::string UserOf(const Request& request) const override;
 
   // Who asks. Errors: those of FindToken, TOKEN_MALFORMED, ACCOUNT_DISABLED, CATALOG_*.
   Result<std::shared_ptr<const Caller>> Identify(const Request& request);
@@ -118,8 +121,8 @@ class AccessControl final : public Gate {
                                           const Request& request);
   Result<std::shared_ptr<Caller>> MakeCaller(catalog::Transaction& transaction,
                                              const std::string& subject);
-  std::optional<Remembered> Recall(std::unordered_map<std::string, Remembered>& in,
-                                   const std::string& id);
+  std::optional<Remembered> Recall(const std::unordered_map<std::string, Remembered>& in,
+                                   const std::string& id) const;
   void Remember(std::unordered_map<std::string, Remembered>& in, const std::string& id,
                 Remembered entry);
 
@@ -142,7 +145,7 @@ class AccessControl final : public Gate {
   std::atomic<int64_t> checked_ns_{INT64_MIN};
   int64_t version_ = -1;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<std::string, Remembered> tokens_;
   std::unordered_map<std::string, Remembered> sign_ins_;
   std::unordered_map<std::string, Remembered> jwts_;

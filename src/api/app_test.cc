@@ -423,6 +423,9 @@ TEST_F(AppTest, ServesMetrics) {
       text, HasSubstr("strobe_http_request_seconds_bucket{route=\"/healthz\",le=\"0.0025\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("strobe_engine_resident_bytes 77\n"));
   EXPECT_THAT(text, HasSubstr("strobe_sessions 4\n"));
+  EXPECT_THAT(text, HasSubstr("strobe_requests_waiting{class=\"interactive\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("strobe_requests_served_total{class=\"work\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("strobe_engine_work_running{class=\"background\"} 3\n"));
   EXPECT_THAT(text, testing::Not(HasSubstr("process_resident_memory_bytes 0\n")));
 }
 

@@ -18,6 +18,7 @@
 #include "src/api/finish.h"
 #include "src/api/stream_pipe.h"
 #include "src/base/log.h"
+#include "src/base/work_owner.h"
 
 namespace strobe::api {
 namespace {
@@ -42,6 +43,7 @@ struct Exchange {
   Request request;
   Match match;
   CancelSource cancel;
+  std::string user;  // whose share of the threads it is taken from
   int64_t started_ns = 0;
 };
 
@@ -331,7 +333,7 @@ class ConnectionImpl final : public Connection,
     if (exchange.match.route == nullptr || exchange.match.route->run_on == RunOn::kIoThread) {
       return Write(RunHandler(exchange, MakeFinishOptions()));
     }
-    RunOnPool();
+    RunOnPool(exchange.match.route->run_on == RunOn::kWorkPool ? 1 : 0);
   }
 
   FinishOptions MakeFinishOptions() const {
@@ -339,15 +341,18 @@ class ConnectionImpl final : public Connection,
             .keep_alive = keep_alive_ && !shared_->draining.load()};
   }
 
-  void RunOnPool() {
+  void RunOnPool(size_t pool) {
     state_ = State::kHandling;
     ArmTimer(options().request_deadline_ms);
     WatchClient();
-    const FinishOptions finish = MakeFinishOptions();
-    const Status submitted = shared_->executor->Submit(
-        Executor::Priority::kInteractive, [self = this->shared_from_this(), exchange = exchange_,
-                                           finish, generation = ++exchange_generation_] {
-          auto wire = std::make_shared<WireResponse>(self->RunHandler(*exchange, finish));
+    exchange_->user = shared_->parts.router.UserOf(exchange_->request);
+    HttpMetrics::Pool& counts = metrics().pools[pool];
+    counts.waiting.fetch_add(1);
+    const Status submitted = shared_->pools[pool]->Submit(
+        Executor::Priority::kInteractive, exchange_->user,
+        [self = this->shared_from_this(), exchange = exchange_, finish = MakeFinishOptions(),
+         generation = ++exchange_generation_, &counts] {
+          auto wire = std::make_shared<WireResponse>(self->TakeTurn(*exchange, finish, counts));
           asio::post(self->socket().get_executor(), [self, wire, generation] {
             if (generation != self->exchange_generation_) return;
             if (self->state_ != State::kHandling) return;
@@ -356,6 +361,8 @@ class ConnectionImpl final : public Connection,
           });
         });
     if (submitted.ok()) return;
+    counts.waiting.fetch_sub(1);
+    counts.refused.fetch_add(1);
     UnwatchClient();
     Response busy = ErrorResponse(
         UnavailableError("SERVER_BUSY", "The server has more requests than it can take.")
@@ -363,6 +370,21 @@ class ConnectionImpl final : public Connection,
         exchange_->request.request_id);
     busy.headers.emplace_back("Retry-After", "1");
     AnswerNow(std::move(busy));
+  }
+
+  // On a thread of a pool.
+  WireResponse TakeTurn(Exchange& exchange, const FinishOptions& finish,
+                        HttpMetrics::Pool& counts) {
+    counts.waiting.fetch_sub(1);
+    if (const Status gone = exchange.request.cancel.Check(); !gone.ok()) {
+      counts.abandoned.fetch_add(1);
+      return Finish(exchange.request, ErrorResponse(gone, exchange.request.request_id), finish);
+    }
+    counts.running.fetch_add(1);
+    WireResponse wire = RunHandler(exchange, finish);
+    counts.running.fetch_sub(1);
+    counts.served.fetch_add(1);
+    return wire;
   }
 
   WireResponse RunHandler(Exchange& exchange, const FinishOptions& finish) {
@@ -393,6 +415,7 @@ class ConnectionImpl final : public Connection,
       // More bytes are the next request: it waits in the kernel until this one is answered.
       if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))) return;
       self->exchange_->cancel.Cancel();
+      self->metrics().clients_left.fetch_add(1);
       if (self->pipe_ != nullptr) self->pipe_->Abandon();
     });
   }
@@ -498,6 +521,7 @@ class ConnectionImpl final : public Connection,
     metrics().open_streams.fetch_add(1);
     const bool started = shared_->streams.Run(
         [pipe = pipe_, stream = wire_.stream, shared = shared_, exchange = exchange_] {
+          const WorkOwner::Scope scope(exchange->user);
           stream(*pipe);
           pipe->Finish();
           shared->parts.metrics.open_streams.fetch_sub(1);

@@ -5,6 +5,7 @@
 // streaming) -> idle, or lingering and closed.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -83,7 +84,8 @@ struct ServerShared {
   std::map<std::string, size_t> by_peer;
 
   StreamThreads streams;
-  std::unique_ptr<Executor> executor;
+  // By HttpMetrics::PoolIndex: for RunOn::kPool and RunOn::kWorkPool.
+  std::array<std::unique_ptr<Executor>, HttpMetrics::kPools> pools;
 };
 
 std::shared_ptr<Connection> MakeConnection(boost::asio::ip::tcp::socket socket, std::string peer,

@@ -416,7 +416,9 @@ class FakeEngine final : public engine::Engine {
     return NotFoundError("RUN_UNKNOWN", "No run has this name.");
   }
   const engine::EngineOptions& options() const override { return options_; }
-  Stats stats() override { return {.opened_sessions = opened_.size(), .resident_bytes = 77}; }
+  Stats stats() override {
+    return {.opened_sessions = opened_.size(), .resident_bytes = 77, .background = {.running = 3}};
+  }
 
   std::function<void()> on_refresh;
   std::map<std::string, std::shared_ptr<FakeSession>> opened_;

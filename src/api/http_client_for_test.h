@@ -28,8 +28,15 @@ struct TestAnswer {
 
 class TestClient {
  public:
-  explicit TestClient(uint16_t port) : port_(port) {
+  // `source`: the address of the loopback network to come from; 0: the usual one.
+  explicit TestClient(uint16_t port, uint32_t source = 0) : port_(port) {
     socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (source != 0) {
+      sockaddr_in from{};
+      from.sin_family = AF_INET;
+      from.sin_addr.s_addr = htonl(source);
+      EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&from), sizeof(from)), 0);
+    }
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);

@@ -22,6 +22,34 @@ std::string EscapeLabel(std::string_view text) {
   return out;
 }
 
+// One metric with a sample for each pool.
+template <typename Field>
+void AppendByPool(const std::array<HttpMetrics::Pool, HttpMetrics::kPools>& pools,
+                  std::string_view name, std::string_view type, std::string_view help, Field field,
+                  std::string* out) {
+  *out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  for (size_t p = 0; p < pools.size(); ++p) {
+    *out += fmt::format("{}{{class=\"{}\"}} {}\n", name, HttpMetrics::kPoolNames[p],
+                        (pools[p].*field).load(kRelaxed));
+  }
+}
+
+void AppendPools(const std::array<HttpMetrics::Pool, HttpMetrics::kPools>& pools,
+                 std::string* out) {
+  using Pool = HttpMetrics::Pool;
+  AppendByPool(pools, "strobe_requests_waiting", "gauge", "Requests waiting for a thread.",
+               &Pool::waiting, out);
+  AppendByPool(pools, "strobe_requests_running", "gauge", "Requests on a thread.", &Pool::running,
+               out);
+  AppendByPool(pools, "strobe_requests_served_total", "counter", "Requests that had a thread.",
+               &Pool::served, out);
+  AppendByPool(pools, "strobe_requests_refused_total", "counter",
+               "Requests refused because too many waited.", &Pool::refused, out);
+  AppendByPool(pools, "strobe_requests_abandoned_total", "counter",
+               "Requests that nobody waited for any more when their turn came.", &Pool::abandoned,
+               out);
+}
+
 }  // namespace
 
 HttpMetrics::HttpMetrics(size_t route_count) {
@@ -89,6 +117,9 @@ void HttpMetrics::AppendText(const std::vector<std::string>& names, std::string*
   gauge("strobe_http_open_connections", "Connections open now.", open_connections.load());
   gauge("strobe_http_running_requests", "Requests being answered now.", running_requests.load());
   gauge("strobe_http_open_streams", "Event streams open now.", open_streams.load());
+  counter("strobe_http_clients_left_total", "Clients that left before they had their answer.",
+          clients_left.load());
+  AppendPools(pools, out);
   counter("strobe_http_accepted_connections_total", "Connections accepted.",
           accepted_connections.load());
   counter("strobe_http_refused_connections_total", "Connections refused because of a limit.",

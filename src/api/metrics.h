@@ -25,6 +25,17 @@ class HttpMetrics {
                                                       0.05,   0.1,   0.25,   1,     5,    30};
   static constexpr size_t kStatusClasses = 5;  // 1xx .. 5xx
 
+  // Requests of one of the server's pools.
+  static constexpr size_t kPools = 2;
+  static constexpr std::array<std::string_view, kPools> kPoolNames = {"interactive", "work"};
+  struct Pool {
+    std::atomic<int64_t> waiting{0};
+    std::atomic<int64_t> running{0};
+    std::atomic<uint64_t> served{0};
+    std::atomic<uint64_t> refused{0};    // met the limit of the queue
+    std::atomic<uint64_t> abandoned{0};  // the client was gone, or its time over, before its turn
+  };
+
   explicit HttpMetrics(size_t route_count);
 
   void Record(size_t route, int status, double seconds, uint64_t sent_bytes);
@@ -37,6 +48,8 @@ class HttpMetrics {
   std::atomic<uint64_t> timed_out_connections{0};
   std::atomic<int64_t> running_requests{0};
   std::atomic<int64_t> open_streams{0};
+  std::atomic<uint64_t> clients_left{0};  // before they had their answer
+  std::array<Pool, kPools> pools;
 
  private:
   struct PerRoute {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "src/api/caller.h"
+#include "src/base/work_owner.h"
+
 namespace strobe::api {
 namespace {
 
@@ -133,7 +136,7 @@ bool MatchSegment(std::string_view pattern, std::string_view text,
 Router::Router(std::vector<Route> routes, Gate* gate) : routes_(std::move(routes)), gate_(gate) {
   for (const Route& route : routes_) {
     STROBE_CHECK(!route.pattern.empty() && route.pattern.front() == '/');
-    STROBE_CHECK(route.run_on == RunOn::kPool || route.access.need == Need::kPublic);
+    STROBE_CHECK(route.run_on != RunOn::kIoThread || route.access.need == Need::kPublic);
     Pattern pattern;
     pattern.segments = SplitPattern(route.pattern);
     pattern.literal_bytes = LiteralBytes(pattern.segments);
@@ -200,9 +203,16 @@ Response Router::Run(const Match& match, Request& request) const {
   if (std::optional<Response> refusal = gate_->Enter(*match.route, request)) {
     return std::move(*refusal);
   }
+  // Now it is proved who asks.
+  const bool known = request.caller != nullptr && request.caller->signed_in();
+  const WorkOwner::Scope scope(known ? request.caller->subject : WorkOwner::Current());
   Response response = Handle(*match.route, request);
   gate_->Leave(*match.route, request, response);
   return response;
+}
+
+std::string Router::UserOf(const Request& request) const {
+  return gate_ == nullptr ? request.peer : gate_->UserOf(request);
 }
 
 Response Router::Handle(const Route& route, Request& request) {

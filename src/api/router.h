@@ -69,7 +69,8 @@ inline constexpr Access kPublicAccess{Need::kPublic, Object::kNone};
 
 enum class RunOn : uint8_t {
   kIoThread,  // never blocks and takes microseconds; answers even when the pool is busy
-  kPool,
+  kPool,      // what a page waits for: tiles, lines, events, search, lists
+  kWorkPool,  // may compute for seconds: tools, comparisons, what looks at every event
 };
 
 enum class ParamType : uint8_t { kString, kInteger };
@@ -113,6 +114,9 @@ class Gate {
   // Sets request.caller and returns nothing, or the whole answer that says no.
   virtual std::optional<Response> Enter(const Route& route, Request& request) = 0;
   virtual void Leave(const Route& route, const Request& request, const Response& response) = 0;
+  // Whose share of the threads the request is taken from, before anybody has looked whether it may
+  // come in: a subject only when that is proved, and never waits.
+  virtual std::string UserOf(const Request& request) const { return request.peer; }
 };
 
 class Router {
@@ -125,6 +129,8 @@ class Router {
   Match Find(const Request& request) const;
   // Sets request.params. Errors become the one error shape.
   Response Run(const Match& match, Request& request) const;
+  // As Gate::UserOf; without a gate the address of the other side.
+  std::string UserOf(const Request& request) const;
   size_t IndexOf(const Route* route) const { return static_cast<size_t>(route - routes_.data()); }
 
  private:

@@ -304,6 +304,7 @@ void AddCompareRoutes(const Context& context, std::vector<Route>* routes) {
                      .summary = "A tool's table of several sessions side by side.",
                      .query = query,
                      .response_schema = "Comparison",
+                     .run_on = RunOn::kWorkPool,
                      .handler = [context](const Request& r) { return CompareTool(context, r); }});
 }
 

@@ -1,4 +1,5 @@
 // Health, metrics, configuration, the description of the API, and the table of all routes.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -18,6 +19,24 @@ Result<Response> Ready(const Context& context) {
     return UnavailableError("DRAINING", "The server is stopping.").Hint("Ask another one.");
   }
   return TextResponse("ready\n");
+}
+
+// Pieces of work on the engine's threads.
+void AppendEngineWork(const engine::Engine::Stats& stats, std::string* text) {
+  const auto append = [&](std::string_view name, std::string_view type, std::string_view help,
+                          uint64_t FairQueue::Counts::* field) {
+    *text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+    *text += fmt::format("{}{{class=\"interactive\"}} {}\n", name, stats.interactive.*field);
+    *text += fmt::format("{}{{class=\"background\"}} {}\n", name, stats.background.*field);
+  };
+  append("strobe_engine_work_waiting", "gauge", "Pieces of work waiting for an engine's thread.",
+         &FairQueue::Counts::waiting);
+  append("strobe_engine_work_running", "gauge", "Pieces of work on the engine's threads.",
+         &FairQueue::Counts::running);
+  append("strobe_engine_work_served_total", "counter", "Pieces of work done.",
+         &FairQueue::Counts::served);
+  append("strobe_engine_work_refused_total", "counter", "Pieces of work that met a limit.",
+         &FairQueue::Counts::refused);
 }
 
 Result<Response> Metrics(const Context& context) {
@@ -45,6 +64,7 @@ Result<Response> Metrics(const Context& context) {
           stats.tool_result_memory_hits);
   counter("strobe_tool_result_disk_hits_total", "Answers of tools found in the cache directory.",
           stats.tool_result_disk_hits);
+  AppendEngineWork(stats, &text);
   gauge("process_resident_memory_bytes", "Memory of the process that is in RAM.", ResidentBytes());
   gauge("process_start_time_seconds", "Start of the process, Unix time.",
         static_cast<uint64_t>(context->started_unix_ms / 1000));

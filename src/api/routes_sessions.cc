@@ -243,6 +243,7 @@ void AddSessionRoutes(const Context& context, std::vector<Route>* routes) {
        .tag = "sessions",
        .summary = "What the session has, what it lacks, and every known reason.",
        .response_schema = "Completeness",
+       .run_on = RunOn::kWorkPool,
        .handler = [context](const Request& r) { return GetCompleteness(context, r); }});
   routes->push_back({.pattern = "/api/v1/sessions/{id}/overview",
                      .access = {Need::kView, Object::kSession},
@@ -250,6 +251,7 @@ void AddSessionRoutes(const Context& context, std::vector<Route>* routes) {
                      .tag = "sessions",
                      .summary = "Duration, devices, steps and the heaviest operations.",
                      .response_schema = "Overview",
+                     .run_on = RunOn::kWorkPool,
                      .handler = [context](const Request& r) { return GetOverview(context, r); }});
 }
 

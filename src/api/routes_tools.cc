@@ -302,6 +302,7 @@ void AddToolRoutes(const Context& context, std::vector<Route>* routes) {
                      .summary = "What a tool answers; its options are parameters too.",
                      .query = ToolQueries(),
                      .response_schema = "ToolAnswer",
+                     .run_on = RunOn::kWorkPool,
                      .handler = [context](const Request& r) { return AskTool(context, r); }});
   routes->push_back({.pattern = "/api/v1/sessions/{id}/tools/{tool}/progress",
                      .access = {Need::kView, Object::kSession},
@@ -325,6 +326,7 @@ void AddToolRoutes(const Context& context, std::vector<Route>* routes) {
                   .minimum = 1,
                   .maximum = static_cast<int64_t>(kMaxPageRows)}},
        .response_schema = "RowEvents",
+       .run_on = RunOn::kWorkPool,
        .handler = [context](const Request& r) { return RowEvents(context, r); }});
 }
 

@@ -328,6 +328,7 @@ void AddXprofDataRoutes(const Context& context, std::vector<Route>* routes) {
                      .tag = "xprof",
                      .summary = "XProf: what a tool answers; its options are parameters too.",
                      .query = DataQueries(),
+                     .run_on = RunOn::kWorkPool,
                      .handler = [context](const Request& r) { return Data(context, r); }});
   routes->push_back({.pattern = "/data_csv",
                      .access = {Need::kView, Object::kXprofRun},
@@ -336,6 +337,7 @@ void AddXprofDataRoutes(const Context& context, std::vector<Route>* routes) {
                      .summary = "XProf: the first table of a tool's answer as CSV.",
                      .query = DataQueries(),
                      .response_type = "text/csv",
+                     .run_on = RunOn::kWorkPool,
                      .handler = [context](const Request& r) { return DataCsv(context, r); }});
 }
 

@@ -217,6 +217,7 @@ void AddXprofWorkRoutes(const Context& context, std::vector<Route>* routes) {
                  {.name = "host_tracer_level", .description = "0 to 3."},
                  {.name = "device_tracer_level", .description = "0 or 1."},
                  {.name = "python_tracer_level", .description = "0 or 1."}},
+       .run_on = RunOn::kWorkPool,
        .handler = [context](const Request& r) { return CaptureProfile(context, r); }});
 }
 

@@ -1,5 +1,6 @@
 #include "src/api/server.h"
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -58,8 +59,7 @@ class ServerImpl final : public Server {
           .Hint("Another program may hold the port; choose another one, or 0 for any free one.");
     }
     port_ = acceptor_.local_endpoint().port();
-    shared_->executor = std::make_unique<Executor>(
-        Executor::Options{.threads = options.handler_threads, .max_queued_tasks = 1024});
+    MakePools();
     asio::post(acceptor_.get_executor(), [this] { Accept(); });
     for (int i = 0; i < options.io_threads; ++i) {
       threads_.emplace_back([this] { io_.run(); });
@@ -85,7 +85,7 @@ class ServerImpl final : public Server {
     work_.reset();
     io_.stop();
     for (std::thread& thread : threads_) thread.join();
-    shared_->executor.reset();
+    for (std::unique_ptr<Executor>& pool : shared_->pools) pool.reset();
     threads_.clear();
   }
 
@@ -97,6 +97,20 @@ class ServerImpl final : public Server {
     const auto closed = std::make_shared<std::latch>(static_cast<ptrdiff_t>(left.size()));
     for (const auto& connection : left) connection->Abort(closed);
     closed->wait();
+  }
+
+  void MakePools() {
+    const ServerOptions& options = shared_->options;
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    const int work_threads =
+        options.work_threads > 0 ? options.work_threads : std::max(kMinWorkThreads, cores);
+    Executor::Options pool{.threads = options.handler_threads,
+                           .max_queued_tasks = kMaxWaitingRequests,
+                           .max_queued_tasks_of_user = kMaxWaitingRequestsOfUser};
+    shared_->pools[0] = std::make_unique<Executor>(pool);
+    pool.threads = work_threads;
+    pool.niceness = kWorkNiceness;
+    shared_->pools[1] = std::make_unique<Executor>(pool);
   }
 
   void StopAccepting() {
@@ -276,6 +290,7 @@ bool StreamThreads::Run(std::function<void()> work) {
   if (stopped_ || entries_.size() >= limit_) return false;
   auto entry = std::make_shared<Entry>();
   entry->thread = std::thread([entry, work = std::move(work)]() mutable {
+    LowerThreadPriority(kWorkNiceness);  // an export computes for long
     work();
     work = nullptr;
     entry->done.store(true);

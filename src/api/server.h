@@ -5,11 +5,13 @@
 //   parts)); Print(server->port()); WaitForSignal(); server->Shutdown();     // stops accepting,
 //   lets what runs finish, ends streams
 //
-// A few io threads do all reading and writing and never block; handlers run on a pool of their own,
-// event streams on a thread each (max_streams). Keep-alive and pipelining: one request of a
-// connection is answered at a time, in order. When a client goes away its request's cancel token is
-// set. Every limit is in ServerOptions, and whoever meets one gets a named error. Boost is seen
-// only by server.cc and connection.cc. Cost: about 15 us a small request.
+// A few io threads do all reading and writing and never block; handlers run on two pools, what a
+// page waits for and what may compute for long, each shared fairly by users (base/fair_queue.h: a
+// user is what Router::UserOf says); streams on a thread each (max_streams). A request whose client
+// has gone before its turn is not begun. Keep-alive and pipelining: one request of a connection is
+// answered at a time, in order. When a client goes away its request's cancel token is set. Every
+// limit is in ServerOptions, and whoever meets one gets a named error. Boost is seen only by
+// server.cc and connection.cc. Cost: about 15 us a small request.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +35,8 @@ struct ServerOptions {
   int io_threads = 2;
   // Handlers wait for the engine, which has threads of its own, so more than cores.
   int handler_threads = 8;
+  // For routes that compute for long (RunOn::kWorkPool). 0: one a core, at least kMinWorkThreads.
+  int work_threads = 0;
   // A browser takes 6, a page of 20 users 120; ten times that is a fault or an attack.
   size_t max_connections = 1024;
   size_t max_connections_per_peer = 512;
@@ -50,6 +54,12 @@ struct ServerOptions {
   std::string tls_key;
 };
 
+inline constexpr int kMinWorkThreads = 4;
+// What may wait for each of the two pools, and of one user: half, so that nobody fills it for all.
+inline constexpr size_t kMaxWaitingRequests = 1024;
+inline constexpr size_t kMaxWaitingRequestsOfUser = 512;
+// Long work gives way to what a page waits for: a core's worth of that gets nine tenths of a core.
+inline constexpr int kWorkNiceness = 10;
 inline constexpr size_t kWriteSliceBytes = 256 * 1024;
 // What a stream may be ahead of its client before Write blocks.
 inline constexpr size_t kMaxStreamAheadBytes = 1024 * 1024;

@@ -70,6 +70,13 @@ class ServerTest : public testing::Test {
       held_.Wait();
       return JsonResponse("{}");
     });
+    add(Method::kGet, "/busy", [this](const Request&) -> Result<Response> {
+      ++busy_;
+      held_.Wait();
+      return JsonResponse("{}");
+    });
+    add(Method::kGet, "/work", routes.back().handler);
+    routes.back().run_on = RunOn::kWorkPool;
     add(Method::kGet, "/until-cancelled", [this](const Request& request) -> Result<Response> {
       entered_.set_value();
       while (!request.cancel.cancelled()) std::this_thread::yield();
@@ -118,6 +125,7 @@ class ServerTest : public testing::Test {
   Gate held_;
   std::promise<void> entered_;
   std::promise<void> cancelled_;
+  std::atomic<int> busy_{0};
   std::atomic<uint64_t> written_bytes_{0};
   Guard guard_{GuardOptions{}};
   IdMaker ids_{SystemClock(), SystemRandom()};
@@ -265,6 +273,59 @@ TEST_F(ServerTest, CancelsWhenTheClientLeaves) {
   entered_.get_future().wait();
   client.Close();
   cancelled_.get_future().wait();
+}
+
+// 127.0.0.2 and .3: other addresses of this machine, so other users to the server.
+constexpr uint32_t kOtherAddress = INADDR_LOOPBACK + 1;
+constexpr uint32_t kThirdAddress = INADDR_LOOPBACK + 2;
+
+std::vector<std::unique_ptr<TestClient>> AskAtOnce(uint16_t port, int count,
+                                                   const std::string& target) {
+  std::vector<std::unique_ptr<TestClient>> clients;
+  for (int i = 0; i < count; ++i) {
+    clients.push_back(std::make_unique<TestClient>(port));
+    clients.back()->Send(clients.back()->Head("GET", target, ""));
+  }
+  return clients;
+}
+
+TEST_F(ServerTest, OneUserLeavesThreadsForTheNext) {
+  StartServer({.handler_threads = 4});
+  const auto greedy = AskAtOnce(port(), 10, "/busy");
+  while (busy_ < 3) std::this_thread::yield();
+  // Without the rule the fourth thread would be taken too, and these would wait for ever.
+  EXPECT_EQ(TestClient(port(), kOtherAddress).Get("/small").status, 200);
+  EXPECT_EQ(TestClient(port(), kThirdAddress).Get("/small").status, 200);
+  EXPECT_EQ(busy_, 3);
+  while (metrics_->pools[0].waiting < 7) std::this_thread::yield();
+  EXPECT_EQ(metrics_->pools[0].running, 3);
+  held_.Open();
+  for (const auto& client : greedy) EXPECT_EQ(client->Read().status, 200);
+  EXPECT_EQ(metrics_->pools[0].waiting, 0);
+}
+
+TEST_F(ServerTest, LongWorkLeavesThePageItsThreads) {
+  StartServer({.handler_threads = 1, .work_threads = 1});
+  const auto busy = AskAtOnce(port(), 3, "/work");
+  while (busy_ < 1) std::this_thread::yield();
+  EXPECT_EQ(TestClient(port()).Get("/small").status, 200);
+  held_.Open();
+  for (const auto& client : busy) EXPECT_EQ(client->Read().status, 200);
+  EXPECT_EQ(metrics_->pools[1].served, 3u);
+}
+
+TEST_F(ServerTest, WhatNobodyWaitsForAnyMoreIsNotBegun) {
+  StartServer({.handler_threads = 1});
+  auto clients = AskAtOnce(port(), 1, "/busy");
+  while (busy_ < 1) std::this_thread::yield();
+  // A page that was moved on, or closed: its requests wait, and their connections end.
+  for (auto& stale : AskAtOnce(port(), 5, "/busy")) stale->Close();
+  while (metrics_->clients_left < 5) std::this_thread::yield();
+  held_.Open();
+  EXPECT_EQ(clients[0]->Read().status, 200);
+  EXPECT_EQ(TestClient(port()).Get("/small").status, 200);
+  EXPECT_EQ(busy_, 1);
+  EXPECT_EQ(metrics_->pools[0].abandoned, 5u);
 }
 
 TEST_F(ServerTest, SurvivesAHandlerThatThrows) {

@@ -3,106 +3,108 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include "src/base/work_owner.h"
 
 namespace strobe {
+namespace {
 
-Executor::Executor(Options options) : options_(options) {
-  STROBE_CHECK(options_.threads > 0);
+thread_local const Executor* pool_of_thread = nullptr;
+
+}  // namespace
+
+Executor::Executor(Options options)
+    : options_(options),
+      clock_(options.clock != nullptr ? *options.clock : SystemClock()),
+      queue_({.threads = options.threads,
+              .max_background = options.max_background,
+              .max_waiting = options.max_queued_tasks,
+              .max_waiting_of_user = options.max_queued_tasks_of_user}) {
   for (int i = 0; i < options_.threads; ++i) {
     threads_.emplace_back([this] {
-      LowerPriority();
+      LowerThreadPriority(options_.niceness);
       Run();
     });
   }
 }
 
-void Executor::LowerPriority() const {
-  if (options_.niceness == 0) return;
-  // On Linux a nice value belongs to a thread. A system that refuses only makes no difference.
-  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()),
-                    getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())) + options_.niceness);
+void LowerThreadPriority(int niceness) {
+  if (niceness == 0) return;
+  // On Linux a nice value belongs to a thread.
+  const auto thread = static_cast<id_t>(gettid());
+  (void)setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + niceness);
 }
 
 Executor::~Executor() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
-    for (auto& queue : queues_) queue.clear();
+    queue_.Clear();
   }
   work_available_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
 Status Executor::Submit(Priority priority, std::function<void()> task) {
+  return Submit(priority, WorkOwner::Current(), std::move(task));
+}
+
+Status Executor::Submit(Priority priority, std::string_view user, std::function<void()> task) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) {
       return UnavailableError("EXECUTOR_STOPPING",
                               "The server is shutting down and takes no new work.");
     }
-    auto& queue = queues_[static_cast<size_t>(priority)];
-    if (queue.size() >= options_.max_queued_tasks) {
-      return ResourceExhaustedError(
-                 "EXECUTOR_QUEUE_FULL",
-                 "Too much work is waiting (" + std::to_string(queue.size()) + " tasks).")
-          .Hint("Try again in a few seconds.");
-    }
-    queue.push_back(std::move(task));
+    STROBE_RETURN_IF_ERROR(queue_.Push(priority, user, clock_.MonotonicNanos(), std::move(task)));
   }
   work_available_.notify_one();
   return OkStatus();
 }
 
-bool Executor::TakeTask(std::unique_lock<std::mutex>& lock, std::function<void()>* task,
-                        bool* background) {
-  const int background_limit = std::max(1, options_.threads - 1);
+bool Executor::OnOwnThread() const { return pool_of_thread == this; }
+
+std::optional<FairQueue::Taken> Executor::AwaitTask(std::unique_lock<std::mutex>& lock) {
   for (;;) {
-    auto& interactive = queues_[static_cast<size_t>(Priority::kInteractive)];
-    auto& waiting = queues_[static_cast<size_t>(Priority::kBackground)];
-    if (!interactive.empty()) {
-      *task = std::move(interactive.front());
-      interactive.pop_front();
-      *background = false;
-      return true;
-    }
-    if (!waiting.empty() && running_background_ < background_limit) {
-      *task = std::move(waiting.front());
-      waiting.pop_front();
-      *background = true;
-      return true;
-    }
-    if (stopping_) return false;
+    if (auto taken = queue_.Take(clock_.MonotonicNanos())) return taken;
+    if (stopping_) return std::nullopt;
     work_available_.wait(lock);
   }
 }
 
 void Executor::Run() {
+  pool_of_thread = this;
   std::unique_lock lock(mutex_);
-  std::function<void()> task;
-  bool background = false;
-  while (TakeTask(lock, &task, &background)) {
-    ++running_;
-    if (background) ++running_background_;
+  while (std::optional<FairQueue::Taken> taken = AwaitTask(lock)) {
     lock.unlock();
-    task();
-    task = nullptr;  // release what the task captured before anyone sees us idle
+    {
+      const WorkOwner::Scope scope(taken->user);
+      taken->task();
+      taken->task = nullptr;  // release what the task captured before anyone sees us idle
+    }
     lock.lock();
-    --running_;
-    if (background) --running_background_;
-    if (running_ == 0 && queues_[0].empty() && queues_[1].empty()) idle_.notify_all();
-    if (background && !queues_[1].empty()) work_available_.notify_one();
+    queue_.Finish(*taken, clock_.MonotonicNanos());
+    if (queue_.waiting() > 0) {
+      // What could not begin before may begin now.
+      work_available_.notify_one();
+    } else if (queue_.running() == 0) {
+      idle_.notify_all();
+    }
   }
 }
 
 void Executor::WaitUntilIdle() {
   std::unique_lock lock(mutex_);
-  idle_.wait(lock, [this] { return running_ == 0 && queues_[0].empty() && queues_[1].empty(); });
+  idle_.wait(lock, [this] { return queue_.waiting() + queue_.running() == 0; });
 }
 
 size_t Executor::queued_tasks() const {
   std::lock_guard lock(mutex_);
-  return queues_[0].size() + queues_[1].size();
+  return queue_.waiting();
+}
+
+FairQueue::Counts Executor::counts(Priority priority) const {
+  std::lock_guard lock(mutex_);
+  return queue_.counts(priority);
 }
 
 }  // namespace strobe

@@ -45,9 +45,16 @@ class Buckets {
   const Clock& clock_;
 };
 
-// Loading gives way to the threads that answer: they take part in what they wait for themselves.
-// One thread more than loaders, so that an asker's pieces need not wait for a long line.
-constexpr int kLoadNiceness = 5;
+// Decoding gives way to the threads that answer: a core's worth of them gets nine tenths of the
+// core, whoever loads what.
+constexpr int kLoadNiceness = 10;
+// Beyond those that load in the background: one for what its user waits for, one for the next user
+// (FairQueue's rule 4).
+constexpr int kThreadsBesideLoaders = 2;
+// Fewer have no last quarter.
+constexpr int kMinThreads = 4;
+// Of the executor's 4096, so that nobody fills the queue for all.
+constexpr size_t kMaxPiecesOfUser = 2048;
 
 using xplane::CompletenessState;
 
@@ -96,7 +103,10 @@ class EngineImpl : public Engine {
                                .disk_max_bytes = options_.result_cache_max_bytes},
             clock)),
         executor_(std::make_unique<Executor>(Executor::Options{
-            .threads = std::max(1, options_.threads) + 1, .niceness = kLoadNiceness})) {
+            .threads = std::max(kMinThreads, options_.threads + kThreadsBesideLoaders),
+            .max_queued_tasks_of_user = kMaxPiecesOfUser,
+            .max_background = std::max(1, options_.threads),
+            .niceness = kLoadNiceness})) {
     parts_->executor = executor_.get();
     parts_->loaders = std::max(1, options_.threads);
     parts_->max_prepared_bytes = options_.memory_budget_bytes / 4;
@@ -196,6 +206,8 @@ class EngineImpl : public Engine {
     stats.tool_results_computed = parts_->tool_results_computed.load();
     stats.tool_result_memory_hits = results.memory_hits;
     stats.tool_result_disk_hits = results.disk_hits;
+    stats.interactive = executor_->counts(Executor::Priority::kInteractive);
+    stats.background = executor_->counts(Executor::Priority::kBackground);
     return stats;
   }
 

@@ -22,6 +22,7 @@
 #include "src/analysis/overview.h"
 #include "src/base/cancel.h"
 #include "src/base/clock.h"
+#include "src/base/fair_queue.h"
 #include "src/base/status.h"
 #include "src/engine/area.h"
 #include "src/engine/curves.h"
@@ -309,6 +310,9 @@ class Engine {
     uint64_t tool_results_computed = 0;
     uint64_t tool_result_memory_hits = 0;
     uint64_t tool_result_disk_hits = 0;
+    // Pieces of work on the engine's threads: what somebody waits for, and loading.
+    FairQueue::Counts interactive = {};
+    FairQueue::Counts background = {};
   };
   virtual Stats stats() = 0;
 };

@@ -46,7 +46,8 @@ std::shared_ptr<SessionState> SessionState::Open(const IndexedSession& session,
   state->scratch_directory_ = scratch_directory;
   ParallelFor(
       parts->executor, Executor::Priority::kInteractive, session.files.size(),
-      [&](size_t h) { state->OpenHost(&state->hosts_[h], session.files[h], scratch_directory); });
+      [&](size_t h) { state->OpenHost(&state->hosts_[h], session.files[h], scratch_directory); },
+      CallerPart::kWaits);
   state->Arrange();
   return state;
 }

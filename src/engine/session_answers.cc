@@ -40,13 +40,15 @@ Status SessionState::DecodeAll(const CancelToken& cancel) {
   }
   // Round two waits for the lines that others were at in round one.
   const size_t count = load_order_.size();
-  ParallelFor(parts_->executor, Executor::Priority::kInteractive, 2 * count, [&](size_t i) {
+  const auto decode = [&](size_t i) {
     if (cancel.cancelled()) return;
     const LineSlot& slot = load_order_[i % count];
     const HostState& host = hosts_[slot.host];
     if (i < count && !Claim(host, slot.plane, slot.line)) return;
     host.profile->Line(slot.plane, slot.line);
-  });
+  };
+  ParallelFor(parts_->executor, Executor::Priority::kInteractive, 2 * count, decode,
+              CallerPart::kWaits, cancel);
   STROBE_RETURN_IF_ERROR(cancel.Check());
   parts_->make_room();
   return OkStatus();
@@ -162,11 +164,13 @@ Result<std::shared_ptr<const std::string>> SessionState::EncodeChunk(uint32_t h,
   for (size_t i = 0; i < count; ++i) {
     if (!host.views[p]->pyramids[order[first + i]].ready) cold.push_back(order[first + i]);
   }
-  ParallelFor(parts_->executor, Executor::Priority::kInteractive, cold.size(), [&](size_t i) {
+  const auto prepare = [&](size_t i) {
     if (cancel.cancelled()) return;
     Claim(host, p, cold[i]);
     Pyramids(host, p, cold[i]);
-  });
+  };
+  ParallelFor(parts_->executor, Executor::Priority::kInteractive, cold.size(), prepare,
+              CallerPart::kWaits, cancel);
   STROBE_RETURN_IF_ERROR(cancel.Check());
 
   const xplane::Plane& plane = host.profile->planes()[p];

@@ -233,12 +233,14 @@ Status SessionState::DecodeHosts(const std::vector<size_t>& hosts, const CancelT
   }
   // Round two waits for the lines that others were at in round one.
   const size_t count = slots.size();
-  ParallelFor(parts_->executor, Executor::Priority::kInteractive, 2 * count, [&](size_t i) {
+  const auto decode = [&](size_t i) {
     if (cancel.cancelled()) return;
     const LineSlot& slot = *slots[i % count];
     if (i < count && !Claim(hosts_[slot.host], slot.plane, slot.line)) return;
     hosts_[slot.host].profile->Line(slot.plane, slot.line);
-  });
+  };
+  ParallelFor(parts_->executor, Executor::Priority::kInteractive, 2 * count, decode,
+              CallerPart::kWaits, cancel);
   STROBE_RETURN_IF_ERROR(cancel.Check());
   parts_->make_room();
   return OkStatus();
