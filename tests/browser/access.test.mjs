@@ -184,6 +184,7 @@ test('a group with a role opens a project to its members, and only that', async 
   await close(again);
 });
 
+// acceptance: QA2
 test('a viewer sees no control that would be refused, and nothing is refused on the way', async () => {
   await person('carol', 'viewer');
   await ada('POST', '/v1alpha/projects/vision/locations/local/machineLearningRuns?machineLearningRunId=seen', { displayName: 'seen', artifacts: { gcsPath: path.join(vision, 'first') }, labels: { list_existing_sessions_only: 'true' } });

@@ -45,7 +45,7 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp, onS
         strobe
       </Link>
       <div className="crumbs">{sessionId ? <SessionCrumbs session={session} sessionId={sessionId} tool={tool} /> : <RunCrumbs />}</div>
-      <button type="button" className="searchbox" onClick={onSearch} title={keyHint('app.search')}>
+      <button type="button" className="searchbox" onClick={onSearch} aria-label={keyHint('app.search')} title={keyHint('app.search')}>
         <Icon name="search" />
         <span className="truncate">Search or jump</span>
         <span className="kbd">{keyLabel('app.search')}</span>
@@ -62,7 +62,7 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp, onS
           <Icon name="share" />
           <span className="wide">Share</span>
         </button>
-        <button type="button" className="button plain square narrow-off" aria-label={keyHint('app.link')} title={keyHint('app.link')} onClick={() => void copyLink()}>
+        <button type="button" className="button plain square" aria-label={keyHint('app.link')} title={keyHint('app.link')} onClick={() => void copyLink()}>
           <Icon name="link" />
         </button>
         <Menu label={`Theme: ${themeNames[choice]}`} title={`Theme: ${themeNames[choice]} (${keyLabel('app.theme')})`} className="button plain square" align="right" button={<Icon name={choice} />}>
