@@ -108,7 +108,7 @@ export function AreaChart({ xs, series, title, formatX, limit = null, marks = []
           ))}
           {band && <rect x={x(band.from)} width={Math.max(1, x(band.to) - x(band.from))} y={10} height={plotHeight - 10} className="band" />}
           {paths.map((path, i) => (
-            <path key={stacked[i]!.id} d={path} fill={`var(--cat-${stacked[i]!.category})`} stroke={`var(--cat-${stacked[i]!.category}-edge)`} strokeWidth={1} />
+            <path key={stacked[i]!.id} d={path} fill={`var(--fill-${stacked[i]!.category})`} stroke={`var(--cat-${stacked[i]!.category}-edge)`} strokeWidth={1} />
           ))}
           {lines.map((one) => (
             <path key={one.id} d={linePath(xs, one.values, x, y)} className="over-line" />
