@@ -33,7 +33,7 @@ export async function startWorld() {
     { name: 'sessions, none found', address: '/?q=no+such+session' },
     { name: 'runs', address: '/runs?project=pages' },
     { name: 'runs, none', address: '/runs?project=nobody' },
-    ...['', 'metrics', 'profiles', 'workers', 'operations', 'events'].map((tab) => ({ name: `run ${tab}`, address: `/runs/pages/local/r${tab ? `?tab=${tab}` : ''}` })),
+    ...['', 'metrics', 'configs', 'workers', 'events', 'operations'].map((tab) => ({ name: `run ${tab}`, address: `/runs/pages/local/r${tab ? `?tab=${tab}` : ''}` })),
     { name: 'a run that is not there', address: '/runs/pages/local/gone' },
     { name: 'administration, off', address: '/admin' },
     { name: 'account', address: '/account' },
