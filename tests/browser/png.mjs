@@ -12,14 +12,23 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const RGB = 2;
 const RGBA = 6;
 
-function paeth(left, above, corner) {
-  const guess = left + above - corner;
-  const [a, b, c] = [Math.abs(guess - left), Math.abs(guess - above), Math.abs(guess - corner)];
-  return a <= b && a <= c ? left : b <= c ? above : corner;
+// Undoes one row's filter in place; `above` is the row before it.
+function unfilter(kind, row, above, channels) {
+  for (let i = 0; i < row.length; ++i) {
+    const left = i < channels ? 0 : row[i - channels];
+    const up = above[i];
+    if (kind === 1) row[i] += left;
+    else if (kind === 2) row[i] += up;
+    else if (kind === 3) row[i] += (left + up) >> 1;
+    else if (kind === 4) {
+      const corner = i < channels ? 0 : above[i - channels];
+      const a = Math.abs(up - corner);
+      const b = Math.abs(left - corner);
+      const c = Math.abs(left + up - 2 * corner);
+      row[i] += a <= b && a <= c ? left : b <= c ? up : corner;
+    }
+  }
 }
-
-// What a filter adds to a byte.
-const FILTERS = [() => 0, (left) => left, (left, above) => above, (left, above) => (left + above) >> 1, paeth];
 
 export function readPng(file) {
   if (!file.subarray(0, 8).equals(SIGNATURE)) throw new Error('not a PNG file');
@@ -44,13 +53,8 @@ export function readPng(file) {
   const rgb = new Uint8Array(width * height * 3);
   let above = new Uint8Array(stride);
   for (let y = 0; y < height; ++y) {
-    const filter = FILTERS[raw[y * (stride + 1)]];
-    const row = new Uint8Array(stride);
-    for (let i = 0; i < stride; ++i) {
-      const left = i < channels ? 0 : row[i - channels];
-      const corner = i < channels ? 0 : above[i - channels];
-      row[i] = raw[y * (stride + 1) + 1 + i] + filter(left, above[i], corner);
-    }
+    const row = new Uint8Array(raw.buffer, raw.byteOffset + y * (stride + 1) + 1, stride);
+    unfilter(raw[y * (stride + 1)], row, above, channels);
     for (let x = 0; x < width; ++x) for (let c = 0; c < 3; ++c) rgb[(y * width + x) * 3 + c] = row[x * channels + c];
     above = row;
   }
@@ -105,6 +109,11 @@ export function shrink({ width, height, rgb }, factor) {
     }
   }
   return { ...small, rgb: out };
+}
+
+// Every channel as the nearest multiple of `step`.
+export function coarse({ width, height, rgb }, step) {
+  return { width, height, rgb: rgb.map((value) => Math.min(255, Math.round(value / step) * step)) };
 }
 
 // The share of pixels of which a channel differs by more than `slack`; 1 when the sizes differ.

@@ -101,6 +101,7 @@ export function LineChart({ title, unit, series, range, formatX, formatY, marks 
             ))}
           </div>
         )}
+        <div className="chart-frame">
         <div
           ref={ref}
           className="chart-box"
@@ -155,11 +156,12 @@ export function LineChart({ title, unit, series, range, formatX, formatY, marks 
               </text>
             ))}
           </svg>
-          {marks
-            .filter((mark) => mark.x >= range[0] && mark.x <= range[1])
-            .map((mark) => (
-              <Mark key={`${mark.x}/${mark.label}`} mark={mark} left={x(mark.x)} height={plotHeight - topPx} />
-            ))}
+        </div>
+        {marks
+          .filter((mark) => mark.x >= range[0] && mark.x <= range[1])
+          .map((mark) => (
+            <Mark key={`${mark.x}/${mark.label}`} mark={mark} left={x(mark.x)} height={plotHeight - topPx} />
+          ))}
         </div>
         <div className="chart-read muted">
           {at === null || readings.length === 0 ? (

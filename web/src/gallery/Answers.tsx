@@ -39,16 +39,16 @@ const panel = (title: string, inside: ReactNode) => (
 );
 
 const bodies: readonly Body[] = [
-  { part: 'DataTable', height: 360, draw: () => null },
-  { part: 'StackedBars', height: 400, draw: () => panel('Step times', <StackedBars parts={stepParts} bars={stepBars} title="Step times by part" height={150} />) },
-  { part: 'AreaChart', height: 410, draw: () => panel('Memory', <AreaChart xs={areaXs} series={areaSeries} title="Memory over time" formatX={(x) => `${x} s`} limit={memoryLimit} marks={[{ x: 8, label: 'peak' }]} height={180} />) },
-  { part: 'LineChart', height: 390, draw: () => <Curves /> },
-  { part: 'RooflineChart', height: 500, draw: () => panel('Roofline', <RooflineChart device={device} memory={device.memories[0]!} points={points} faint={(point) => point.row.index === 2} selected={0} box={null} onSelect={nothing} onBox={nothing} />) },
-  { part: 'Treemap', height: 360, draw: () => <Treemap items={owners} title="Owners of the peak" selected="optimizer" onSelect={nothing} height={200} /> },
-  { part: 'BlockMap', height: 400, draw: () => panel('Buffers', <BlockMap blocks={blocks} steps={40} title="Buffers of the program" selected="b" onSelect={nothing} height={180} />) },
-  { part: 'Histogram', height: 240, draw: () => panel('Runs', <Histogram values={runTimes} />) },
-  { part: 'FactList', height: 320, draw: () => panel('Facts', <FactList facts={[['Peak', 21_474_836_480, 'bytes'], ['Mean', 59.1, 'us'], ['Of peak', 57.8, 'percent'], ['Streams', null, ''], ['Truncated', false, '']]} />) },
-  { part: 'TextView', height: 360, draw: () => <TextView text={hloText} title="HLO text" line={4} /> },
+  { part: 'DataTable', height: 270, draw: () => null },
+  { part: 'StackedBars', height: 300, draw: () => panel('Step times', <StackedBars parts={stepParts} bars={stepBars} title="Step times by part" height={150} />) },
+  { part: 'AreaChart', height: 320, draw: () => panel('Memory', <AreaChart xs={areaXs} series={areaSeries} title="Memory over time" formatX={(x) => `${x} s`} limit={memoryLimit} marks={[{ x: 8, label: 'peak' }]} height={180} />) },
+  { part: 'LineChart', height: 320, draw: () => <Curves /> },
+  { part: 'RooflineChart', height: 430, draw: () => panel('Roofline', <RooflineChart device={device} memory={device.memories[0]!} points={points} faint={(point) => point.row.index === 2} selected={0} box={null} onSelect={nothing} onBox={nothing} />) },
+  { part: 'Treemap', height: 220, draw: () => <Treemap items={owners} title="Owners of the peak" selected="optimizer" onSelect={nothing} height={200} /> },
+  { part: 'BlockMap', height: 300, draw: () => panel('Buffers', <BlockMap blocks={blocks} steps={40} title="Buffers of the program" selected="b" onSelect={nothing} height={180} />) },
+  { part: 'Histogram', height: 150, draw: () => panel('Runs', <Histogram values={runTimes} />) },
+  { part: 'FactList', height: 220, draw: () => panel('Facts', <FactList facts={[['Peak', 21_474_836_480, 'bytes'], ['Mean', 59.1, 'us'], ['Of peak', 57.8, 'percent'], ['Streams', null, ''], ['Truncated', false, '']]} />) },
+  { part: 'TextView', height: 270, draw: () => <TextView text={hloText} title="HLO text" line={4} /> },
 ];
 
 function heightOf(body: Body, state: StateName): number {

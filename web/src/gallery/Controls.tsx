@@ -39,7 +39,7 @@ export function Controls() {
         </div>
         <Link to="/gallery" className="button">A link as a button</Link>
       </Cell>
-      <Cell part="Field" state="plain and wrong" height={148}>
+      <Cell part="Field" state="plain and wrong" height={172}>
         <Field label="Targets" hint="HOST:PORT, one a line">
           <input className="input" defaultValue="127.0.0.1:9012" />
         </Field>
@@ -62,12 +62,16 @@ export function Controls() {
       <Cell part="OptionsBar" state="of a tool" height={84}>
         <OptionsBar tool={tool} values={{ group_by: 'program' }} />
       </Cell>
-      <Cell part="FormButtons" state="ready and busy" height={132}>
-        <FormButtons busy={false} verb="Save" onClose={nothing} />
-        <FormButtons busy verb="Delete" danger onClose={nothing} />
+      <Cell part="FormButtons" state="ready and busy" height={140}>
+        <div className="dialog">
+          <FormButtons busy={false} verb="Save" onClose={nothing} />
+        </div>
+        <div className="dialog">
+          <FormButtons busy verb="Delete" danger onClose={nothing} />
+        </div>
       </Cell>
       <Cell part="Menu" state="closed" height={52}>
-        <Menu label="Example of a menu" className="button" button={<>Choose<Icon name="chevron" /></>}>
+        <Menu label="Choose, an example of a menu" className="button" button={<>Choose<Icon name="chevron" /></>}>
           {(close) =>
             choices.map((one) => (
               <button key={one.value} type="button" role="menuitemradio" className="menu-item" aria-checked={one.value === chosen} onClick={() => { setChosen(one.value); close(); }}>

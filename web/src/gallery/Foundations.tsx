@@ -56,7 +56,7 @@ export function Foundations() {
       <Cell part="MiddleText" state="too long" height={44}>
         <MiddleText text="loop_add_multiply_fusion_with_a_very_long_name_that_gives_way_in_the_middle.12" />
       </Cell>
-      <Cell part="Icon" state="all" wide height={300}>
+      <Cell part="Icon" state="all" wide height={188}>
         <div className="gallery-icons">
           {iconNames.map((name) => (
             <span key={name}>

@@ -31,7 +31,7 @@ export function ShellStates() {
       <Cell part="LostConnection" state="lost" height={84}>
         <LostConnection tries={4} onRetry={nothing} />
       </Cell>
-      <Cell part="ErrorNotice" state="with retry" height={132}>
+      <Cell part="ErrorNotice" state="with retry" height={160}>
         <ErrorNotice what="The session could not be opened." error={fault} onRetry={nothing} />
       </Cell>
       <Cell part="PageFault" state="of our own" height={112}>
@@ -40,7 +40,7 @@ export function ShellStates() {
       <Cell part="PageFault" state="of an old page" height={112}>
         <PageFault error={new Error('Failed to fetch dynamically imported module')} />
       </Cell>
-      <Cell part="NoticeLine" state="note" height={60}>
+      <Cell part="NoticeLine" state="note" height={84}>
         <NoticeLine severity="info">The profile marks no steps; they were found by their programs.</NoticeLine>
       </Cell>
       <Cell part="NoticeLine" state="loss" height={84}>
