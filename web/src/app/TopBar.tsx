@@ -45,7 +45,7 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp, onS
         strobe
       </Link>
       <div className="crumbs">{sessionId ? <SessionCrumbs session={session} sessionId={sessionId} tool={tool} /> : <RunCrumbs />}</div>
-      <button type="button" className="searchbox" onClick={onSearch} aria-label={keyHint('app.search')} title={keyHint('app.search')}>
+      <button type="button" className="searchbox" onClick={onSearch} title={keyHint('app.search')}>
         <Icon name="search" />
         <span className="truncate">Search or jump</span>
         <span className="kbd">{keyLabel('app.search')}</span>
