@@ -22,7 +22,7 @@ const WORDS = { passed: 'holds', failed: '**fails**', skipped: 'not run', absent
 function* testFiles() {
   for (const folder of ['tests/browser', 'web/dev', 'web/src']) {
     for (const name of readdirSync(path.join(ROOT, folder), { recursive: true })) {
-      if (/(\.test\.(mjs|ts|tsx)|\.check\.mjs|flows\.mjs)$/.test(name) && !name.includes('node_modules')) yield path.join(folder, name);
+      if (name !== 'acceptance.test.mjs' && /(\.test\.(mjs|ts|tsx)|\.check\.mjs|flows\.mjs)$/.test(name) && !name.includes('node_modules')) yield path.join(folder, name);
     }
   }
 }
