@@ -40,6 +40,16 @@ build_console() {
   fi
 }
 
+# The same console with its gallery of parts, for the pictures of the tests.
+build_gallery() {
+  local stamp="$ROOT/build/gallery.stamp" want
+  want="$(cat build/console.stamp)"
+  if [ ! -f build/console-gallery/index.html ] || [ "$(cat "$stamp" 2>/dev/null)" != "$want" ]; then
+    (cd web && npm run --silent build:gallery >"$ROOT/build/gallery.log" 2>&1) || { tail -n 30 build/gallery.log >&2; die "the gallery did not build"; }
+    echo "$want" >"$stamp"
+  fi
+}
+
 # Tests and fuzzers of one build: both want the sanitizers, and the counters of coverage cost the tests little.
 build_asan() {
   configure build/asan -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DSTROBE_FUZZ=ON -DSTROBE_SANITIZE=address,undefined

@@ -101,6 +101,7 @@ test_web() {
   rm -f build/test-logs/vitest.xml
   (cd web && npx vitest run --reporter=junit --outputFile="$ROOT/build/test-logs/vitest.xml") >build/test-logs/vitest.log 2>&1 </dev/null || true
   count_report "console unit tests" build/test-logs/vitest.xml build/test-logs/vitest.log
+  if node tests/browser/acceptance.mjs --check; then count "table of acceptance" 1 0; else count "table of acceptance" 0 1; fi
 }
 
 count_report() {  # NAME XML LOG: no report at all is a failure

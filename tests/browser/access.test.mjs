@@ -184,6 +184,7 @@ test('a group with a role opens a project to its members, and only that', async 
   await close(again);
 });
 
+// acceptance: QA2
 test('a viewer sees no control that would be refused, and nothing is refused on the way', async () => {
   await person('carol', 'viewer');
   await ada('POST', '/v1alpha/projects/vision/locations/local/machineLearningRuns?machineLearningRunId=seen', { displayName: 'seen', artifacts: { gcsPath: path.join(vision, 'first') }, labels: { list_existing_sessions_only: 'true' } });
@@ -446,14 +447,16 @@ test('a password is changed, and every sign-in ends with it', async () => {
   await close(page);
 });
 
+// acceptance: W5
 test('no page of access has a serious finding of axe, or is wider than its window', async () => {
   await ada('POST', '/api/v1/access/service-accounts', { name: 'seen-by-axe' });
   const session = await sessionOf('first');
   const addresses = ['/admin/users', '/admin/groups', '/admin/roles?project=vision', '/admin/service-accounts', '/admin/tokens', '/admin/links?project=vision', '/admin/audit', '/account', '/runs?project=vision', '/runs/vision/local/shared', `/s/${session.id}/overview`];
   const axe = readFileSync(createRequire(path.join(ROOT, 'web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
   const found = [];
-  for (const [width, colorScheme] of [[1024, 'light'], [1280, 'dark'], [1920, 'light']]) {
+  for (const [width, colorScheme, theme] of [[1024, 'light', 'light'], [1280, 'dark', 'dark'], [1920, 'light', 'contrast']]) {
     const page = await openAs('ada', addresses[0], { width, height: 900, colorScheme });
+    await page.addInitScript((choice) => localStorage.setItem('strobe.theme', choice), theme);
     for (const address of addresses) {
       await page.goto(server.url + address);
       await page.waitForFunction(() => document.querySelector('#page h1, #page h2') && !document.querySelector('.skeleton'));
@@ -465,7 +468,7 @@ test('no page of access has a serious finding of axe, or is wider than its windo
       if (over > 0) found.push(`${address} at ${width}: ${over} px too wide`);
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
-      for (const one of violations) if (['serious', 'critical'].includes(one.impact)) found.push(`${address} ${colorScheme} ${one.id}: ${one.nodes.slice(0, 2).map((node) => node.target).join(' ')}`);
+      for (const one of violations) if (['serious', 'critical'].includes(one.impact)) found.push(`${address} ${theme} ${one.id}: ${one.nodes.slice(0, 2).map((node) => node.target).join(' ')}`);
     }
     await close(page);
   }

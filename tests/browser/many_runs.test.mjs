@@ -38,6 +38,7 @@ after(async () => {
   await server?.stop();
 });
 
+// acceptance: RL1
 test('ten thousand runs scroll to the last one and few rows are in the page', async () => {
   const page = await browser.open(server.url, { address: '/runs?sort=name', width: 1600, height: 1000 });
   await page.locator('table[aria-label=Runs] .run-name', { hasText: 'run 00000' }).waitFor();

@@ -131,6 +131,7 @@ test('names with markup, bad UTF-8 and a megabyte of text are only text', async 
   await page.close();
 });
 
+// acceptance: CA5
 test('a running JAX job is captured from the console and its session opens', async () => {
   const job = await startLiveJob();
   more.push(job.stop);
@@ -225,6 +226,7 @@ test('operations on a TPU have their category colours on the timeline', { skip: 
   await page.close();
 });
 
+// acceptance: W9 TL6
 test('a view is the same after a reload and in another browser', async () => {
   const session = await sessionOf('four-devices');
   const first = await browser.open(server.url, { address: `/s/${session.id}/timeline` });
@@ -244,6 +246,7 @@ test('a view is the same after a reload and in another browser', async () => {
   await other.stop();
 });
 
+// acceptance: W8
 test('when the server dies the page says so, and goes on by itself when it is back', async () => {
   const root = samples();
   const first = await startServer({ roots: [root] });

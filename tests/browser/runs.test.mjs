@@ -46,6 +46,7 @@ function storageOfRun(name) {
   return storage;
 }
 
+// acceptance: RL5
 test('an empty list says how a first run comes', async () => {
   const page = await browser.open(server.url, { address: '/runs?project=nobody' });
   await page.getByRole('heading', { name: 'No run here yet' }).waitFor();
@@ -102,6 +103,7 @@ test('runs are searched and filtered on the server, and the address keeps it', a
   await close(again);
 });
 
+// acceptance: RN4
 test('a new run and its end appear by themselves', async () => {
   await create('live', 'first', { displayName: 'first' });
   const page = await browser.open(server.url, { address: '/runs?project=live' });
@@ -168,6 +170,7 @@ test('a change keeps what others changed meanwhile, and a delete says what stays
   await page.close();
 });
 
+// acceptance: RL2
 test('the list is ordered, grouped and filtered by the address, and a filter is kept under a name', async () => {
   await create('order', 'b', { displayName: 'bravo', runSet: 'one' });
   await create('order', 'a', { displayName: 'alpha', runSet: 'two' });
@@ -208,6 +211,7 @@ test('the list is ordered, grouped and filtered by the address, and a filter is 
   await close(page);
 });
 
+// acceptance: RL4
 test('two runs are selected and compared by keys, and their settings stand beside each other', async () => {
   const configs = (rate, more = {}) => ({ configs: { userConfigs: { learning_rate: rate, batch: '512', ...more } } });
   await create('compare', 'old', { displayName: 'old', ...configs('0.1') });
@@ -280,6 +284,7 @@ test('what was changed in a run is listed', async () => {
   await close(page);
 });
 
+// acceptance: RN3
 test('a session that lacks hosts says how many came', async () => {
   const storage = storageOfRun('three-hosts');
   await create('partial', 'r', { displayName: 'three hosts', artifacts: { gcsPath: storage } });
@@ -310,6 +315,7 @@ async function drop(page, file) {
 const filesBelow = (directory) => readdirSync(directory, { recursive: true }).map((name) => path.join(directory, name));
 
 for (const [ending, address] of [['.xplane.pb', '/runs'], ['.trace.json.gz', '/']]) {
+  // acceptance: RL3
   test(`a dropped ${ending} opens in one action`, async () => {
     const file = filesBelow(samples()).find((name) => name.endsWith(ending));
     assert.ok(file, `no sample ends with ${ending}`);
@@ -341,6 +347,7 @@ async function record(project, run, name, unit, points) {
   await send('POST', '/v2/entries:write', { partialSuccess: true, entries });
 }
 
+// acceptance: RN1
 test('metrics of several runs stand in one chart, by step and by time, with the profiles marked', async () => {
   await create('metrics', 'old', { displayName: 'old' });
   await create('metrics', 'new', { displayName: 'new', artifacts: { gcsPath: path.join(server.captures, 'metrics-run') } });

@@ -61,6 +61,7 @@ function rendererBytes() {
   return most;
 }
 
+// acceptance: W11
 test('the tab stays below 300 MB however much of 3.6 million events is looked at', async (t) => {
   const page = await openTimeline(browser, server, await sessionOf(server, 'large'));
   const devtools = await page.context().newCDPSession(page);

@@ -45,6 +45,7 @@ async function firstView(session) {
   return result;
 }
 
+// acceptance: TL1
 test('L1 the first view of 3.6 million events is whole within 2.5 s cold and 1 s warm, with at most 300 kB', async (t) => {
   const session = await sessionOf(server, 'large');
   const cold = await firstView(session);
@@ -55,6 +56,7 @@ test('L1 the first view of 3.6 million events is whole within 2.5 s cold and 1 s
   assert.ok(cold.bytes > 0 && cold.bytes <= 300_000, `${cold.bytes} bytes`);
 });
 
+// acceptance: TL2
 test('L2 60 zoom and 60 pan keys: no frame takes longer than a sixtieth of a second to make, no task more than 50 ms', async (t) => {
   const page = await openTimeline(browser, server, await sessionOf(server, 'large'));
   await settled(page);
@@ -87,6 +89,7 @@ test('L2 60 zoom and 60 pan keys: no frame takes longer than a sixtieth of a sec
   await close(page);
 });
 
+// acceptance: TL3
 test('L3 right after a zoom every track is as busy as when it has settled, and what is not loaded is drawn as such', onReal, async () => {
   const session = await sessionOf(server, TPU);
   const page = await openTimeline(browser, server, session);
@@ -127,6 +130,7 @@ test('L3 right after a zoom every track is as busy as when it has settled, and w
   await bare.close();
 });
 
+// acceptance: TL4
 test('L4 a view without events leads to the nearest one, and panning stops at the ends', onReal, async () => {
   const session = await sessionOf(server, TPU);
   const { gaps } = await server.json(`/api/v1/sessions/${session.id}/gaps?plane=0.0`);
@@ -156,6 +160,7 @@ test('L4 a view without events leads to the nearest one, and panning stops at th
   await close(page);
 });
 
+// acceptance: TL5
 test('L5 an area around the three kernels of one run totals their time once, without what is derived', onReal, async () => {
   const session = await sessionOf(server, MI300);
   const lines = await server.json(`/api/v1/sessions/${session.id}/lines?wait_ms=10000`);
@@ -191,6 +196,7 @@ test('L5 an area around the three kernels of one run totals their time once, wit
   await close(page);
 });
 
+// acceptance: TL6
 test('L6 reload and another browser give the same view within a pixel', onReal, async () => {
   const session = await sessionOf(server, TPU);
   const page = await openTimeline(browser, server, session);
@@ -219,6 +225,7 @@ test('L6 reload and another browser give the same view within a pixel', onReal, 
   await close(page);
 });
 
+// acceptance: TL7
 test('L7 search counts what an independent reader counts over all hosts, within 300 ms, with a density strip', async (t) => {
   const session = await sessionOf(server, 'two-hosts');
   const truth = JSON.parse(readFileSync(path.join(ROOT, 'samples/two-hosts/TRUTH.json'), 'utf8'));
@@ -292,6 +299,7 @@ test('L7 an expression over stats counts and steps like a name', onReal, async (
   await close(page);
 });
 
+// acceptance: TL8
 test(`L8 ${MANY_HOSTS} hosts open as strips with least, mean and most within 1.5 s`, async (t) => {
   const session = await sessionOf(server, 'many-hosts');
   const runs = [await firstView(session), await firstView(session)];
@@ -335,6 +343,7 @@ test(`L8 ${MANY_HOSTS} hosts open as strips with least, mean and most within 1.5
   await close(page);
 });
 
+// acceptance: TL9
 test('L9 without WebGL a 2-D canvas shows what the data says', onReal, async () => {
   const session = await sessionOf(server, TPU);
   const lines = await server.json(`/api/v1/sessions/${session.id}/lines?wait_ms=10000`);
@@ -356,6 +365,7 @@ test('L9 without WebGL a 2-D canvas shows what the data says', onReal, async () 
   }
 });
 
+// acceptance: TL10
 test('L10 the canvas has a text of the selected event and its neighbours that keys reach', onReal, async () => {
   const session = await sessionOf(server, TPU);
   const page = await openTimeline(browser, server, session, '?v=40s,400ms');

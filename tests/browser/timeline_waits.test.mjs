@@ -62,6 +62,7 @@ test('a slow server is said, coarser tiles stand in, and the words go when the a
   await wall.stop();
 });
 
+// acceptance: W8
 test('a server that dies in the middle is said within two seconds, and the view fills by itself when it is back', async () => {
   const lost = await startServer({ roots: [samples()] });
   const session = await sessionOf(lost, 'four-devices');

@@ -45,6 +45,7 @@ async function close(page) {
   await page.close();
 }
 
+// acceptance: W1
 test('every tool has a page on every kind of device that shows no fault', options, async () => {
   for (const part of ['tpu-v6e', 'gpu-mi300-attention', 'gpu-v100', 'cpu-jax-ring']) {
     const session = find(part);
@@ -59,6 +60,7 @@ test('every tool has a page on every kind of device that shows no fault', option
   }
 });
 
+// acceptance: OV1
 test('the TPU session shows host copies, peak memory and duty cycle without a click', options, async () => {
   const page = await open(find('tpu-v6e'), 'overview');
   await page.waitForSelector('.findings :text("96.5 % of device op time")');
@@ -69,6 +71,7 @@ test('the TPU session shows host copies, peak memory and duty cycle without a cl
   await close(page);
 });
 
+// acceptance: OV2
 test('the V100 session shows its step time and which GPUs worked without a click', options, async () => {
   const page = await open(find('gpu-v100'), 'overview');
   await page.waitForSelector('.findings :text("of 8 devices ran anything")');
@@ -76,6 +79,7 @@ test('the V100 session shows its step time and which GPUs worked without a click
   await close(page);
 });
 
+// acceptance: DR3
 test('the op drawer of the MI300 session holds the figures of one op', options, async () => {
   const page = await open(find('gpu-mi300-attention'), 'hlo_stats?q=gemm_fusion_dot_general.1');
   await page.click('.data-body .data-row');
@@ -89,6 +93,7 @@ test('the op drawer of the MI300 session holds the figures of one op', options, 
   await close(page);
 });
 
+// acceptance: IN1 IN3 OV3
 test('a session without steps gets a verdict that names the missing fact', options, async () => {
   for (const part of ['tpu-v6e', 'gpu-mi300-attention']) {
     const page = await open(find(part), 'input');
@@ -98,6 +103,7 @@ test('a session without steps gets a verdict that names the missing fact', optio
   }
 });
 
+// acceptance: CP4
 test('two sessions of one program match completely', options, async () => {
   const [a, b] = [find('gpu-1080ti-julia', 0), find('gpu-1080ti-julia', 1)];
   const page = await open(a, `kernel_stats?b=${b.id}`);
@@ -106,6 +112,7 @@ test('two sessions of one program match completely', options, async () => {
   await close(page);
 });
 
+// acceptance: OP1 OP4
 test('op profile parts sum to its total and nothing scrolls sideways at 1280 px', options, async () => {
   const page = await open(find('gpu-mi300-attention'), 'op_profile');
   const shares = await page.locator('[role=treegrid] .data-body [aria-level="1"] .cell-bar > span:last-child').allInnerTexts();

@@ -41,6 +41,7 @@ test('the list is walked and opened by keys, tools by g and a letter, and Back r
   await close(page);
 });
 
+// acceptance: W9
 test('the search is in the address and survives a reload', async () => {
   const page = await open('/');
   await page.waitForSelector('tbody tr.link');
@@ -81,6 +82,7 @@ test('a step opens its range on the timeline', async () => {
   await close(page);
 });
 
+// acceptance: CA2 CA4 CA5
 test('a capture runs on after its dialog is closed, and the toast opens the session', async () => {
   const page = await open(`/s/${complete}/overview`);
   await page.waitForSelector('.topops tbody tr.link');
@@ -105,6 +107,7 @@ test('a capture runs on after its dialog is closed, and the toast opens the sess
   await close(page);
 });
 
+// acceptance: CA2
 test('a capture can be cancelled, and a wrong target is refused in words', async () => {
   const page = await open('/');
   await page.click('header .button.primary');
@@ -118,6 +121,7 @@ test('a capture can be cancelled, and a wrong target is refused in words', async
   await close(page);
 });
 
+// acceptance: W8
 test('a lost server is told within two seconds, the page stays, and it comes back by itself', async () => {
   let own = await flows.startMock();
   const page = await open(`/s/${complete}/overview`, own.url);
@@ -131,6 +135,7 @@ test('a lost server is told within two seconds, the page stays, and it comes bac
   await own.stop();
 });
 
+// acceptance: W9
 test('wrong addresses have a page that names them', async () => {
   for (const [where, words] of [['/s/nope/overview', /no such session[^]*nope/i], [`/s/${complete}/magic`, /no such tool[^]*magic/i], ['/nowhere', /no such page[^]*\/nowhere/i]]) {
     const page = await open(where);
@@ -146,6 +151,7 @@ test("XProf's old links lead to the same session", async () => {
   await close(page);
 });
 
+// acceptance: W4
 test('everything works under a prefix', async () => {
   const own = await flows.startMock('--base', '/a/b/');
   const page = await open('/', own.url);
@@ -161,6 +167,7 @@ test('everything works under a prefix', async () => {
   await own.stop();
 });
 
+// acceptance: RL5 CA1
 test('the empty list offers two ways to a first profile', async () => {
   const own = await flows.startMock('--empty');
   const page = await open('/', own.url);
@@ -230,6 +237,7 @@ test('no page scrolls sideways from 1024 to 2560 px', async () => {
   await close(page);
 });
 
+// acceptance: W2
 test('the first visit stays within its weight', async () => {
   const page = await flows.browser.newPage();
   const urls = new Set();

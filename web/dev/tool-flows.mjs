@@ -29,6 +29,7 @@ test('every tool of the registry has a page, on every kind of session', async ()
   }
 });
 
+// acceptance: XT1
 test('a tool without data says why, what would bring it, and is dimmed in the rail', async () => {
   const page = await open(`/s/${cpu}/graph`);
   await page.waitForSelector('.notice:has-text("The profile has no HLO modules.")');
@@ -50,6 +51,7 @@ test('keys go from tool to tool and keep the context', async () => {
   await close(page);
 });
 
+// acceptance: OP3 W9
 test('a table sorts, filters and chooses columns in the address, and a reload keeps all of it', async () => {
   const page = await open(`/s/${complete}/hlo_stats`);
   await page.waitForSelector('.data-body .data-row');
@@ -77,6 +79,7 @@ test('a table sorts, filters and chooses columns in the address, and a reload ke
   await close(page);
 });
 
+// acceptance: OP4
 test('the sum row adds up what the table shows', async () => {
   const page = await open(`/s/${complete}/hlo_stats`);
   await page.waitForSelector('.data-foot');
@@ -88,6 +91,7 @@ test('the sum row adds up what the table shows', async () => {
   await close(page);
 });
 
+// acceptance: OP5
 test('an export holds the rows that the table shows', async () => {
   const page = await open(`/s/${complete}/hlo_stats?q=dot_general&sort=hlo_op_name&cols=hlo_op_name,occurrences`);
   await page.waitForSelector('.data-body .data-row');
@@ -99,6 +103,7 @@ test('an export holds the rows that the table shows', async () => {
   await close(page);
 });
 
+// acceptance: OP2
 test('100,000 rows are there, sort at once and scroll to the end', async () => {
   const page = await open(`/s/${complete}/perf_counters`);
   await page.waitForSelector('.table-bar :text("100,000 rows")');
@@ -117,6 +122,7 @@ test('100,000 rows are there, sort at once and scroll to the end', async () => {
   await close(page);
 });
 
+// acceptance: DR1 DR2 DR4
 test('the drawer opens from a row, arrows walk the list behind it, links go both ways, Escape closes it', async () => {
   const page = await open(`/s/${complete}/hlo_stats`);
   await page.waitForSelector('.data-body .data-row');
@@ -164,6 +170,7 @@ test('HLO ops are folded by name on demand, and a group opens its rows', async (
   await close(page);
 });
 
+// acceptance: OP3
 test('the op profile folds, groups, finds, and opens an op', async () => {
   const page = await open(`/s/${complete}/op_profile`);
   await page.waitForSelector('[role=treegrid] .data-body [role=row]');
@@ -193,6 +200,7 @@ test('the op profile folds, groups, finds, and opens an op', async () => {
   await close(page);
 });
 
+// acceptance: RF1 RF2 RF3 DR1
 test('a box on the roofline filters the table, a point opens its op, labels do not overlap', async () => {
   const page = await open(`/s/${complete}/roofline_model`);
   await page.waitForSelector('.roof-point');
@@ -213,6 +221,7 @@ test('a box on the roofline filters the table, a point opens its op, labels do n
   await close(page);
 });
 
+// acceptance: IN1 IN3
 test('the input page gives a verdict, or the fact that is missing', async () => {
   const page = await open(`/s/${complete}/input`);
   await page.waitForSelector('.verdict:has-text("The device waits for input.")');
@@ -225,6 +234,7 @@ test('the input page gives a verdict, or the fact that is missing', async () => 
   await close(page);
 });
 
+// acceptance: ME2
 test('a moment of the memory curve lists what was alive, and is in the address', async () => {
   const page = await open(`/s/${complete}/memory`);
   await page.waitForSelector('h2:has-text("Alive at the peak")');
@@ -237,6 +247,7 @@ test('a moment of the memory curve lists what was alive, and is in the address',
   await close(page);
 });
 
+// acceptance: ME1 ME3 ME4
 test('programs are ordered by peak, the largest is chosen, owners sum to the peak, a buffer leads to its op', async () => {
   const page = await open(`/s/${complete}/memory_viewer`);
   await page.waitForSelector('.treemap button');
@@ -257,6 +268,7 @@ test('programs are ordered by peak, the largest is chosen, owners sum to the pea
   await close(page);
 });
 
+// acceptance: GH2 GH4
 test('the graph follows a click, unfolds in place, finds, enters a fusion, and shows its text', async () => {
   const page = await open(`/s/${complete}/graph_viewer?o.program_id=12190760917235803885&o.node_name=all-reduce.7`);
   await page.waitForSelector('.graph-node.center:has-text("all-reduce.7")');
@@ -299,6 +311,7 @@ test('the graph zooms and moves by keys, wheel and drag', async () => {
   await close(page);
 });
 
+// acceptance: CP1 CP2 CP3
 test('b and Enter compare with the session before; z swaps and flips every sign; the parts sum to the whole', async () => {
   const page = await open(`/s/${complete}/hlo_stats`);
   await page.waitForSelector('.data-body .data-row');
@@ -323,6 +336,7 @@ test('b and Enter compare with the session before; z swaps and flips every sign;
   await close(page);
 });
 
+// acceptance: CP5
 test('the baseline is on every tool page', async () => {
   const page = await open(`/s/${complete}/op_profile?b=${partial}`);
   await page.waitForSelector('[role=treegrid] .delta');
@@ -335,6 +349,7 @@ test('the baseline is on every tool page', async () => {
   await close(page);
 });
 
+// acceptance: OV5 DR1
 test('the overview answers first: figures with their proof, findings, and the drawer of an op', async () => {
   const page = await open(`/s/${complete}/overview`);
   await page.waitForSelector('.findings li');

@@ -30,6 +30,8 @@ import './shell.css';
 const AdminPage = lazy(() => import('../admin/AdminPage'));
 const AccountPage = lazy(() => import('../admin/AccountPage'));
 const ShareDialog = lazy(() => import('../share/ShareDialog'));
+// Spelled out here, so that the bundler sees that a production build never asks for it.
+const GalleryPage = import.meta.env.MODE !== 'production' ? lazy(() => import('../gallery/GalleryPage')) : null;
 
 const foldKey = 'strobe.rail';
 
@@ -59,6 +61,14 @@ function sessionOf(route: Route): string | null {
 }
 
 export function App() {
+  const { page } = matchRoute(useLocation());
+  if (page === 'gallery' && GalleryPage) {
+    return (
+      <Suspense fallback={null}>
+        <GalleryPage />
+      </Suspense>
+    );
+  }
   return (
     <MeProvider>
       <Shell />

@@ -26,14 +26,17 @@ export function ConnectionBanner() {
     );
     return () => clearTimeout(timer);
   }, [lost, tries]);
-  if (!lost) return null;
+  return lost ? <LostConnection tries={tries} onRetry={() => setTries((n) => n + 1)} /> : null;
+}
+
+export function LostConnection({ tries, onRetry }: { tries: number; onRetry: () => void }) {
   return (
     <div className="banner" role="alert">
       <Icon name="offline" />
       <span>
         <strong>No connection to the server.</strong> What you see is the last answer. Trying again by itself{tries > 1 ? `, ${tries} times so far` : ''}.
       </span>
-      <button type="button" className="button small" onClick={() => setTries((n) => n + 1)}>
+      <button type="button" className="button small" onClick={onRetry}>
         Retry now
       </button>
     </div>

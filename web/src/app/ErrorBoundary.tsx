@@ -35,22 +35,28 @@ export class ErrorBoundary extends Component<Props, State> {
   render(): ReactNode {
     const { error } = this.state;
     if (!error) return this.props.children;
-    const missing = isMissingPart(error);
     return (
       <div className="page" id="page" tabIndex={-1}>
-        <div className="notice error" role="alert">
-          <Icon name="damaged" />
-          <div className="grow prose">
-            <strong>{missing ? 'A part of this page could not be loaded.' : 'This page failed.'}</strong>{' '}
-            {missing ? 'The server was restarted with another version, or the connection was lost.' : error.message}
-            <div className="text2">{missing ? 'Reload to get the current version.' : 'Reload the page. If it comes back, report it with the text above.'}</div>
-          </div>
-          <button type="button" className="button small" onClick={() => window.location.reload()}>
-            <Icon name="reload" />
-            Reload
-          </button>
-        </div>
+        <PageFault error={error} />
       </div>
     );
   }
+}
+
+export function PageFault({ error }: { error: Error }) {
+  const missing = isMissingPart(error);
+  return (
+    <div className="notice error" role="alert">
+      <Icon name="damaged" />
+      <div className="grow prose">
+        <strong>{missing ? 'A part of this page could not be loaded.' : 'This page failed.'}</strong>{' '}
+        {missing ? 'The server was restarted with another version, or the connection was lost.' : error.message}
+        <div className="text2">{missing ? 'Reload to get the current version.' : 'Reload the page. If it comes back, report it with the text above.'}</div>
+      </div>
+      <button type="button" className="button small" onClick={() => window.location.reload()}>
+        <Icon name="reload" />
+        Reload
+      </button>
+    </div>
+  );
 }

@@ -12,7 +12,7 @@ export function HelpDialog({ onClose, version }: { onClose: () => void; version:
   const entries: readonly KeyEntry[] = keyTable;
   return (
     <Dialog title="Keys" onClose={onClose} width={680}>
-      <div className="body">
+      <div className="body" tabIndex={0} role="region" aria-label="All keys">
         <div className="help-columns">
           {scopes.map(([scope, title]) => (
             <section key={scope}>

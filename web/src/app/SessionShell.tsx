@@ -16,7 +16,7 @@ import { ContextBar } from '../tools/ContextBar';
 import { forgetAnswers, type ToolSession, ToolSessionContext } from '../tools/session';
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
-import { ErrorNotice, Skeleton } from '../ui/states';
+import { ErrorNotice, LoadBanner, Skeleton, StaleBanner } from '../ui/states';
 import { usePolled, useResource } from '../ui/useResource';
 import { ErrorBoundary } from './ErrorBoundary';
 import { ConnectionBanner } from './ConnectionBanner';
@@ -137,16 +137,8 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
       <SessionRail sessionId={sessionId} tool={tool} tools={tools.value?.tools ?? null} figures={figures} folded={folded} onFold={onFold} />
       <main className="main">
         <ConnectionBanner />
-        {stale && (
-          <div className="banner fresh" role="status">
-            <Icon name="reload" />
-            New data: the files of this session have changed.
-            <button type="button" className="button small" onClick={reload}>
-              Reload
-            </button>
-          </div>
-        )}
-        {loading && detail && <LoadBanner detail={detail} />}
+        {stale && <StaleBanner onReload={reload} />}
+        {loading && detail && <LoadProgress detail={detail} />}
         {tool !== null && (!isCore || tool === 'overview') && readable && !notWholeYet && <ContextBar sessionId={sessionId} tool={tool} detail={detail} hosts={tools.value?.hosts ?? detail?.hosts ?? []} />}
         <ToolSessionContext value={toolSession}>
         <ErrorBoundary resetKey={`${tool}/${reloads}`}>
@@ -225,22 +217,9 @@ function useTimeLeft(done: number, total: number): number | null {
   return Math.max(1, Math.ceil(((total - done) / gained) * (took / 1000)));
 }
 
-function LoadBanner({ detail }: { detail: SessionDetail }) {
+function LoadProgress({ detail }: { detail: SessionDetail }) {
   const { stage, done_bytes: done, total_bytes: total } = detail.load;
-  const share = total > 0 ? Math.min(1, done / total) : 0;
-  const left = useTimeLeft(done, total);
-  return (
-    <div className="banner fresh" role="status">
-      <Icon name="writing" />
-      <span className="nowrap">
-        {stage === 'indexing' ? 'Looking through' : 'Reading'} {formatBytes(done)} of {formatBytes(total)}
-        {left !== null && `, ${left} s left`}
-      </span>
-      <div className="progress" style={{ flex: 1 }} role="progressbar" aria-label="Reading the session" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100}>
-        <div style={{ width: `${share * 100}%` }} />
-      </div>
-    </div>
-  );
+  return <LoadBanner stage={stage} doneBytes={done} totalBytes={total} secondsLeft={useTimeLeft(done, total)} />;
 }
 
 function NothingToShow({ detail }: { detail: SessionDetail }) {

@@ -63,7 +63,7 @@ export function TopBar({ config, session, sessionId, tool, onSearch, onHelp, onS
           <Icon name="share" />
           <span className="wide">Share</span>
         </button>
-        <button type="button" className="button plain square narrow-off" aria-label={keyHint('app.link')} title={keyHint('app.link')} onClick={() => void copyLink()}>
+        <button type="button" className="button plain square" aria-label={keyHint('app.link')} title={keyHint('app.link')} onClick={() => void copyLink()}>
           <Icon name="link" />
         </button>
         <Menu label="Export this page" className="button plain square" align="right" button={<Icon name="download" />}>

@@ -62,6 +62,8 @@ export function AreaChart({ xs, series, title, formatX, limit = null, marks = []
   const x = linearScale(first, last, axisWidth, Math.max(axisWidth + 10, size.width - 10));
   const y = linearScale(0, ticks[ticks.length - 1]!, plotHeight, 10);
   const paths = useMemo(() => areaPaths(xs, stacked, x, y), [xs, series, size.width, height, top]);
+  // Names of marks stand below the name of the limit where both would be at the top.
+  const markY = limit && limit.value > 0 && y(limit.value) < 24 ? y(limit.value) + 30 : 20;
   const current = hover ?? picked;
   const at = (place: number) => Math.max(0, Math.min(xs.length - 1, lastAtOrBefore(xs, x.invert(place))));
   const pick = (index: number) => onPick?.(index);
@@ -108,7 +110,7 @@ export function AreaChart({ xs, series, title, formatX, limit = null, marks = []
           ))}
           {band && <rect x={x(band.from)} width={Math.max(1, x(band.to) - x(band.from))} y={10} height={plotHeight - 10} className="band" />}
           {paths.map((path, i) => (
-            <path key={stacked[i]!.id} d={path} fill={`var(--cat-${stacked[i]!.category})`} stroke={`var(--cat-${stacked[i]!.category}-edge)`} strokeWidth={1} />
+            <path key={stacked[i]!.id} d={path} fill={`var(--fill-${stacked[i]!.category})`} stroke={`var(--cat-${stacked[i]!.category}-edge)`} strokeWidth={1} />
           ))}
           {lines.map((one) => (
             <path key={one.id} d={linePath(xs, one.values, x, y)} className="over-line" />
@@ -124,7 +126,7 @@ export function AreaChart({ xs, series, title, formatX, limit = null, marks = []
           {marks.map((mark) => (
             <g key={mark.x + mark.label}>
               <line x1={x(mark.x)} x2={x(mark.x)} y1={10} y2={plotHeight} className="mark" />
-              <text x={x(mark.x) + (x(mark.x) > size.width - 120 ? -5 : 5)} y={20} textAnchor={x(mark.x) > size.width - 120 ? 'end' : 'start'} className="axis strong">
+              <text x={x(mark.x) + (x(mark.x) > size.width - 120 ? -5 : 5)} y={markY} textAnchor={x(mark.x) > size.width - 120 ? 'end' : 'start'} className="axis strong">
                 {mark.label}
               </text>
             </g>

@@ -105,6 +105,7 @@ export function LineChart({ title, unit, series, range, formatX, formatY, marks 
             ))}
           </div>
         )}
+        <div className="chart-frame">
         <div
           ref={ref}
           className="chart-box"
@@ -159,11 +160,12 @@ export function LineChart({ title, unit, series, range, formatX, formatY, marks 
               </text>
             ))}
           </svg>
-          {marks
-            .filter((mark) => mark.x >= range[0] && mark.x <= range[1])
-            .map((mark) => (
-              <Mark key={`${mark.x}/${mark.label}`} mark={mark} left={x(mark.x)} height={plotHeight - topPx} />
-            ))}
+        </div>
+        {marks
+          .filter((mark) => mark.x >= range[0] && mark.x <= range[1])
+          .map((mark) => (
+            <Mark key={`${mark.x}/${mark.label}`} mark={mark} left={x(mark.x)} height={plotHeight - topPx} />
+          ))}
         </div>
         <div className="chart-read muted" data-export="leave">
           {at === null || readings.length === 0 ? (

@@ -143,7 +143,7 @@ export function RooflineChart({ legend, device, memory, points, faint, selected,
           {shownBox && <rect x={shownBox.left} y={shownBox.top} width={shownBox.width} height={shownBox.height} className="brush" />}
           {[...points].reverse().map((point) => {
             const chosen = point.row.index === selected || point === current;
-            return <circle key={point.row.index} className="roof-point" cx={x(point.x)} cy={y(point.y)} r={radius(point)} fill={`var(--cat-${point.colour})`} stroke={chosen ? 'var(--text)' : `var(--cat-${point.colour}-edge)`} strokeWidth={chosen ? 2 : 1} opacity={faint(point) && !chosen ? 0.2 : 0.9} />;
+            return <circle key={point.row.index} className="roof-point" cx={x(point.x)} cy={y(point.y)} r={radius(point)} fill={`var(--fill-${point.colour})`} stroke={chosen ? 'var(--text)' : `var(--cat-${point.colour}-edge)`} strokeWidth={chosen ? 2 : 1} opacity={faint(point) && !chosen ? 0.2 : 0.9} />;
           })}
           {labels.map((label) => (
             <text key={label.index} x={label.x} y={label.y} textAnchor={label.anchor} className="axis strong" opacity={faint(points[label.index]!) ? 0.4 : 1}>

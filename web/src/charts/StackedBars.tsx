@@ -110,7 +110,7 @@ export function StackedBars({ parts, bars, title, height = 180, readout, onOpen 
                   if (!on[i] || !(value > 0)) return null;
                   const tall = (value / top) * (plotHeight - 8);
                   base -= tall;
-                  return <rect key={i} x={axisWidth + b * step + gap / 2} y={base} width={Math.max(0.5, step - gap)} height={Math.max(0.3, tall)} fill={`var(--cat-${parts[i]!.category})`} stroke={gap > 0 ? `var(--cat-${parts[i]!.category}-edge)` : 'none'} strokeWidth={0.75} />;
+                  return <rect key={i} x={axisWidth + b * step + gap / 2} y={base} width={Math.max(0.5, step - gap)} height={Math.max(0.3, tall)} fill={`var(--fill-${parts[i]!.category})`} stroke={gap > 0 ? `var(--cat-${parts[i]!.category}-edge)` : 'none'} strokeWidth={0.75} />;
                 })}
               </g>
             );

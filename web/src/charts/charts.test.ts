@@ -92,6 +92,7 @@ describe('the roofline', () => {
     expect(roofAt(1e9, device.memories[0]!, device.peakGflops)).toBe(918_000);
     expect(roofAt(1, device.memories[0]!, device.peakGflops)).toBeCloseTo(1638, 0);
   });
+  // acceptance: RF4
   it('places ops, and lists apart those without FLOPs', () => {
     const rows = opRows(table, true);
     expect(rows.map((row) => row.index)).toEqual([1, 2]);
@@ -104,6 +105,7 @@ describe('the roofline', () => {
     expect(range.y.max).toBeGreaterThan(918_000);
     expect(rangesOf([], { name: '', peakGflops: 0, memories: [] }).x.min).toBeGreaterThan(0);
   });
+  // acceptance: RF2
   it('puts no label over another', () => {
     const places = Array.from({ length: 30 }, (_, i) => ({ x: 100 + (i % 3) * 4, y: 50 + Math.floor(i / 3) * 5, radius: 5, text: 'fusion.123' }));
     const labels = placeLabels(places, 600, 8);

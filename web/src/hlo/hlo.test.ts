@@ -58,6 +58,7 @@ describe('reading HLO text', () => {
     expect(module.instructions[module.byName.get('neg')!]!.opName).toBe('a(b, c)/neg');
   });
   it.each(['', 'no instruction', '  x = ', '  x = f32[', '  x = f32[2] add(a', '  a b = f32[] add()'])('makes nothing of %j', (line) => expect(parseInstruction(line)).toBeNull());
+  // acceptance: GH1
   it('reads 37,000 instructions', () => {
     const lines = Array.from({ length: 37_000 }, (_, i) => `  add.${i} = f32[8,128]{1,0:T(8,128)} add(${i > 0 ? `add.${i - 1}` : 'p'}, p), metadata={op_name="jit(f)/add" source_file="/a/b.py" source_line=${i}}`);
     const module = parseHlo(`HloModule big\n\nENTRY main {\n  p = f32[8,128]{1,0} parameter(0)\n${lines.join('\n')}\n}\n`);

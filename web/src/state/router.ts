@@ -80,12 +80,16 @@ export function contextSearch(search: string): string {
   return kept.length > 0 ? '?' + kept.join('&') : '';
 }
 
+// What every part looks like in every state; only builds for development have it.
+export const hasGallery = import.meta.env.MODE !== 'production';
+
 export type Route =
   | { page: 'sessions' }
   | { page: 'runs' }
   | { page: 'run'; project: string; location: string; id: string }
   | { page: 'admin'; part: string }
   | { page: 'account' }
+  | { page: 'gallery' }
   | { page: 'session'; sessionId: string; tool: SessionTool }
   | { page: 'redirect'; to: string }
   | { page: 'unknown_tool'; sessionId: string; tool: string }
@@ -98,6 +102,7 @@ export function matchRoute(location: Location): Route {
   if (parts[0] === 'runs' && parts.length === 4) return { page: 'run', project: parts[1]!, location: parts[2]!, id: parts[3]! };
   if (parts[0] === 'admin' && parts.length <= 2) return { page: 'admin', part: parts[1] ?? '' };
   if (parts[0] === 'account' && parts.length === 1) return { page: 'account' };
+  if (hasGallery && parts[0] === 'gallery' && parts.length === 1) return { page: 'gallery' };
   if (parts[0] === 's' && parts.length >= 2) {
     const sessionId = parts[1]!;
     if (parts.length === 2) {

@@ -1,4 +1,5 @@
 // @vitest-environment node
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 // @ts-expect-error The generator is plain JavaScript so that Node runs it without a build.
@@ -22,9 +23,16 @@ describe('tokens', () => {
   it('tokens.css is what `npm run tokens` writes', () => {
     expect(readFileSync('src/theme/tokens.css', 'utf8')).toBe(tokensToCss(tokens));
   });
+  // acceptance: W6
+  it('no code spells a colour of its own', () => {
+    const lint = spawnSync(process.execPath, ['dev/lint-colors.mjs'], { encoding: 'utf8' });
+    expect(lint.stderr).toBe('');
+    expect(lint.status).toBe(0);
+  });
   for (const [name, theme] of Object.entries(tokens.themes)) {
     for (const ground of ['app', 'surface', 'sunken', 'hover', 'accentbg', 'warnbg', 'critbg'] as const) {
       const standard = ground === 'app' || ground === 'surface' || ground === 'sunken';
+      // acceptance: W6
       it(`${name}: text can be read on ${ground}`, () => {
         expect(contrast(theme.text, theme[ground])).toBeGreaterThanOrEqual(standard ? 14 : 11);
         expect(contrast(theme.text2, theme[ground])).toBeGreaterThanOrEqual(standard ? 7.5 : 6.5);
@@ -36,6 +44,7 @@ describe('tokens', () => {
     }
     it(`${name}: button text can be read on the accent`, () => expect(contrast(theme.onaccent, theme.accent)).toBeGreaterThanOrEqual(4.9));
   }
+  // acceptance: W6
   it('labels can be read on every category', () => {
     for (const category of tokens.categories) expect(contrast(tokens.ink, category.fill), category.key).toBeGreaterThanOrEqual(5.15);
   });

@@ -90,6 +90,7 @@ function Grid({ table, state, width, height, openRow, onOpen, renderCell, emptyT
   const viewport = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [cursor, setCursor] = useState(-1);
+  const [focused, setFocused] = useState(false);
   const widths = useMemo(() => widthsOf(table, shown, width - 2), [table, shown, width]);
   const total = widths.reduce((a, b) => a + b, 0);
   const template = widths.map((one) => `${one}px`).join(' ');
@@ -141,7 +142,7 @@ function Grid({ table, state, width, height, openRow, onOpen, renderCell, emptyT
         return true;
       },
     },
-    { active: keyboard },
+    { active: keyboard || focused }, // The table that has the focus comes first.
   );
   const onCopy = (event: React.ClipboardEvent) => {
     if (cursor < 0 || !window.getSelection()?.isCollapsed) return;
@@ -165,6 +166,8 @@ function Grid({ table, state, width, height, openRow, onOpen, renderCell, emptyT
       tabIndex={0}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       onCopy={onCopy}
+      onFocus={(event) => setFocused(event.target === event.currentTarget)}
+      onBlur={() => setFocused(false)}
     >
       <div role="rowgroup" className="data-head" style={{ minWidth: total }}>
         <div role="row" aria-rowindex={1} className="data-row" style={{ gridTemplateColumns: template }}>

@@ -1,4 +1,6 @@
 // What a tool has to say beside its numbers: losses, missing steps, a tool that does not apply, each with what to do about it.
+import { useMay } from '../access/me';
+import { openCapture } from '../capture/store';
 import type { IconName } from '../ui/Icon';
 import { Icon } from '../ui/Icon';
 import type { Notice, ToolAnswer, ToolInfo } from './types';
@@ -6,7 +8,7 @@ import type { Notice, ToolAnswer, ToolInfo } from './types';
 const icons: Readonly<Record<Notice['severity'], IconName>> = { info: 'help', warning: 'partial', error: 'damaged' };
 const classes: Readonly<Record<Notice['severity'], string>> = { info: 'notice', warning: 'notice lossy', error: 'notice error' };
 
-export function NoticeLine({ severity, children, hint }: { severity: Notice['severity']; children: React.ReactNode; hint?: string }) {
+export function NoticeLine({ severity, children, hint, action }: { severity: Notice['severity']; children: React.ReactNode; hint?: string; action?: React.ReactNode }) {
   return (
     <div className={classes[severity]} role={severity === 'error' ? 'alert' : 'status'}>
       <Icon name={icons[severity]} />
@@ -14,6 +16,7 @@ export function NoticeLine({ severity, children, hint }: { severity: Notice['sev
         {children}
         {hint && <div className="text2">{hint}</div>}
       </div>
+      {action}
     </div>
   );
 }
@@ -24,12 +27,24 @@ export function plainWords(text: string): string {
 }
 
 export function Notices({ tool, answer }: { tool: ToolInfo; answer: ToolAnswer | null }) {
+  const mayCapture = useMay('capture');
   const notices = answer?.notices ?? [];
   const said = notices.length > 0 || (answer !== null && !answer.partial && tool.applies);
   return (
     <>
       {!tool.applies && (
-        <NoticeLine severity="info" hint={tool.hint}>
+        <NoticeLine
+          severity="info"
+          hint={tool.hint}
+          action={
+            mayCapture && (
+              <button type="button" className="button small" onClick={() => openCapture()}>
+                <Icon name="capture" />
+                Capture again
+              </button>
+            )
+          }
+        >
           <strong>{tool.title} has nothing to show for this session.</strong> {tool.reason}
         </NoticeLine>
       )}

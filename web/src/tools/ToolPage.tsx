@@ -7,12 +7,11 @@ import { sessionLabel } from '../format/format';
 import { contextSearch, sessionPath, useLocation } from '../state/router';
 import { setTitle, useUrlKey } from '../state/url';
 import { Link } from '../ui/Link';
-import { ErrorNotice, Skeleton } from '../ui/states';
-import type { Resource } from '../ui/useResource';
+import { Skeleton } from '../ui/states';
 import { groupOf, moreGroup, resolveTool, shortTitle, toolsOf } from './catalog';
 import type { ToolQuery } from './client';
+import { AnswerFrame } from './AnswerFrame';
 import { GenericBody } from './GenericBody';
-import { Notices } from './Notices';
 import { OptionsBar } from './OptionsBar';
 import { useOptions } from './options';
 import { RowDrawer } from './RowDrawer';
@@ -88,28 +87,19 @@ function KnownTool({ tool }: { tool: ToolInfo }) {
       <div className="page tool-page" id="page" tabIndex={-1}>
         <ToolHead tool={tool} sessionId={sessionId} />
         <OptionsBar tool={tool} values={options} skip={plugin?.ownOptions} />
-        <Notices tool={tool} answer={answer.value} />
-        <Failure tool={tool} answer={answer} />
-        {answer.error && !answer.value && !answer.error.lostConnection ? null : Body ? (
-          <Suspense fallback={<Skeleton width="100%" height={300} />}>
-            <Body {...props} />
-          </Suspense>
-        ) : answer.value ? (
-          <GenericBody {...props} answer={answer.value} />
-        ) : (
-          answer.loading && <Skeleton width="100%" height={300} />
-        )}
+        <AnswerFrame tool={tool} answer={answer}>
+          {Body ? (
+            <Suspense fallback={<Skeleton width="100%" height={300} />}>
+              <Body {...props} />
+            </Suspense>
+          ) : (
+            answer.value && <GenericBody {...props} answer={answer.value} />
+          )}
+        </AnswerFrame>
       </div>
       {drawer && <RowDrawer tool={tool} query={query} answer={answer.value} />}
     </div>
   );
-}
-
-function Failure({ tool, answer }: { tool: ToolInfo; answer: Resource<ToolAnswer> }) {
-  if (!answer.error || answer.error.lostConnection) return null;
-  // A tool without data may answer with an error that says the same as its reason.
-  if (!tool.applies && answer.error.status < 500) return null;
-  return <ErrorNotice what={`${tool.title} could not be made.`} error={answer.error} onRetry={answer.reload} />;
 }
 
 function ToolHead({ tool, sessionId }: { tool: ToolInfo; sessionId: string }) {

@@ -124,6 +124,7 @@ describe('rows', () => {
     const some = readTable({ id: 't', columns: [{ id: 'd', type: 'number' }], rows: [[1], [-5], [3], [null]] });
     expect(names(sortRows(some.rows, 0, true, true))).toEqual([-5, 3, 1, null]);
   });
+  // acceptance: OP2
   it('sort 100,000 at once in far less than a second', () => {
     const many = readTable({ id: 't', columns: [{ id: 'n', type: 'number' }], rows: Array.from({ length: 100_000 }, (_, i) => [(i * 7919) % 100_003]) });
     const sorted = sortRows(many.rows, 0, false);
@@ -170,6 +171,7 @@ describe('a comparison', () => {
     expect(comparison.main).toBe('total_self_time');
     expect(comparison.preferred).toEqual(['hlo_op_name', 'total_self_time', 'total_self_time.baseline', 'total_self_time.absolute', 'total_self_time.relative', 'in_sessions']);
   });
+  // acceptance: CP3
   it('names the parts of the difference, and they sum to it', () => {
     const fall = waterfallOf(comparison)!;
     expect([fall.before, fall.after]).toEqual([130, 172]);
@@ -225,6 +227,7 @@ describe('the address of a drawer', () => {
 
 describe('baselines', () => {
   const session = (id: string, run: string, modified: number, state = 'complete') => ({ id, run, name: id, hosts: [], host_count: 1, size_bytes: 1, modified_unix_ms: modified, state: state as 'complete', state_reason: null, root: '', path: '' });
+  // acceptance: CP1
   it('offer the session before this one in its run first', () => {
     const all = [session('later', 'r', 30), session('own', 'r', 20), session('before', 'r', 10), session('other', 'x', 25), session('broken', 'r', 15, 'damaged'), session('oldest', 'r', 5)];
     expect(rankBaselines(all, 'own', 'r', 20).map((one) => one.id)).toEqual(['before', 'oldest', 'later', 'other']);

@@ -49,6 +49,7 @@ const paths = {
 } as const;
 
 export type IconName = keyof typeof paths;
+export const iconNames = Object.keys(paths) as readonly IconName[];
 
 export function Icon({ name, className }: { name: IconName; className?: string }) {
   return (

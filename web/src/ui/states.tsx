@@ -1,7 +1,8 @@
 // The states every page can be in: loading, failed, empty, lossy, stale.
 import type { ReactNode } from 'react';
 import type { ApiError } from '../api/client';
-import type { SessionState } from '../api/types';
+import type { LoadStage, SessionState } from '../api/types';
+import { formatBytes } from '../format/format';
 import { Icon } from './Icon';
 
 export function Skeleton({ width, height }: { width: number | string; height?: number }) {
@@ -51,14 +52,32 @@ export function ErrorNotice({ what, error, onRetry }: { what: string; error: Api
   );
 }
 
-export function StaleNotice({ onReload, children }: { onReload: () => void; children: ReactNode }) {
+// The files of what is shown have changed: the new data is offered, never swapped in under the reader.
+export function StaleBanner({ onReload }: { onReload: () => void }) {
   return (
-    <div className="notice fresh" role="status">
+    <div className="banner fresh" role="status">
       <Icon name="reload" />
-      <div className="grow">{children}</div>
+      New data: the files of this session have changed.
       <button type="button" className="button small" onClick={onReload}>
         Reload
       </button>
+    </div>
+  );
+}
+
+// A long reading: which stage, how much of how much, how long still (null: not known yet).
+export function LoadBanner({ stage, doneBytes, totalBytes, secondsLeft }: { stage: LoadStage; doneBytes: number; totalBytes: number; secondsLeft: number | null }) {
+  const share = totalBytes > 0 ? Math.min(1, doneBytes / totalBytes) : 0;
+  return (
+    <div className="banner fresh" role="status">
+      <Icon name="writing" />
+      <span className="nowrap">
+        {stage === 'indexing' ? 'Looking through' : 'Reading'} {formatBytes(doneBytes)} of {formatBytes(totalBytes)}
+        {secondsLeft !== null && `, ${secondsLeft} s left`}
+      </span>
+      <div className="progress" style={{ flex: 1 }} role="progressbar" aria-label="Reading the session" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100}>
+        <div style={{ width: `${share * 100}%` }} />
+      </div>
     </div>
   );
 }
