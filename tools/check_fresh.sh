@@ -125,6 +125,7 @@ check_release() {
   git clone -q --no-hardlinks "$ROOT" "$tree/srv/strobe"
   local corpus="${STROBE_CORPUS:-$ROOT/../shared/data}"
   if [ -d "$corpus" ]; then mkdir -p "$tree/srv/shared"; cp -r "$corpus" "$tree/srv/shared/data"; fi
+  if [ -d "$corpus/../tools" ]; then cp -r "$corpus/../tools" "$tree/srv/shared/tools"; fi
   say "$release: first ./dev run (installs, builds)"
   took="$(run_once "$tree" 2400)"
   say "$release: the first ./dev run took $took s"
