@@ -111,7 +111,7 @@ TEST_F(FairQueueTest, NothingIsSavedUpByBeingAway) {
 }
 
 TEST_F(FairQueueTest, WhatWasTooMuchIsForgottenBeyondABound) {
-  FairQueue queue({.threads = 3});
+  FairQueue queue({.threads = 3, .max_waiting = 8192});
   Ask(queue, "long", 0);
   Ask(queue, "long", 0);
   ASSERT_EQ(Begin(queue), "long");

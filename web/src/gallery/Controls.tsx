@@ -1,5 +1,6 @@
 // Controls, and the layers that controls open. A layer is shown by its button, as on any page.
 import { useState } from 'react';
+import { ChartFrame, ChartMenu } from '../charts/ChartFrame';
 import { OptionsBar } from '../tools/OptionsBar';
 import { ConfirmDialog } from '../ui/ConfirmDialog';
 import { Dialog } from '../ui/Dialog';
@@ -13,6 +14,7 @@ import { Cell, Section } from './Cell';
 import { fault, tool } from './samples';
 
 const nothing = () => undefined;
+const noFrame = { current: null };
 const choices = [
   { value: 'name', label: 'by name' },
   { value: 'program', label: 'by program' },
@@ -69,6 +71,16 @@ export function Controls() {
         <div className="dialog">
           <FormButtons busy verb="Delete" danger onClose={nothing} />
         </div>
+      </Cell>
+      <Cell part="ChartFrame" state="with a legend" height={132}>
+        <ChartFrame title="An example of a chart" legend={<span>Busy, in percent</span>}>
+          <svg width="220" height="64" role="img" aria-label="A line that rises">
+            <path d="M2 62 L218 4" fill="none" stroke="currentColor" />
+          </svg>
+        </ChartFrame>
+      </Cell>
+      <Cell part="ChartMenu" state="closed" height={52}>
+        <ChartMenu frame={noFrame} title="an example of a menu of a chart" />
       </Cell>
       <Cell part="Menu" state="closed" height={52}>
         <Menu label="Choose, an example of a menu" className="button" button={<>Choose<Icon name="chevron" /></>}>
