@@ -1,6 +1,7 @@
 #include "src/analysis/op_line_facts.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -12,6 +13,7 @@ namespace {
 enum Wanted : size_t { kOffset, kDuration, kGroup, kFirstOther };
 
 constexpr size_t kEventsPerCheck = 1 << 16;
+constexpr std::chrono::milliseconds kCancelCheckInterval{20};
 
 bool IsOpLine(std::string_view name) {
   return name == "XLA Ops" || name == "Framework Ops" || name == "Sparse Core Ops";
@@ -64,17 +66,26 @@ uint64_t OpLineFacts::resident_bytes() const {
 
 Result<std::shared_ptr<const OpLineFacts>> OpLineCache::Of(size_t plane, size_t line,
                                                            const CancelToken& cancel) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = known_.find({plane, line});
+  const Key key{plane, line};
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto known = known_.find(key);
     if (known != known_.end()) return known->second;
+    if (reading_.insert(key).second) break;
+    read_.wait_for(lock, kCancelCheckInterval);
+    STROBE_RETURN_IF_ERROR(cancel.Check());
   }
-  STROBE_ASSIGN_OR_RETURN(std::shared_ptr<const OpLineFacts> facts,
-                          OpLineFacts::Read(file_, plane, line, cancel));
-  const std::lock_guard lock(mutex_);
-  const auto [place, is_new] = known_.try_emplace({plane, line}, facts);
-  if (is_new) bytes_ += facts->resident_bytes();
-  return place->second;
+  lock.unlock();
+  auto facts = OpLineFacts::Read(file_, plane, line, cancel);
+  lock.lock();
+  // Whoever waits reads it himself when this one did not come to the end.
+  reading_.erase(key);
+  if (facts.ok()) {
+    known_.emplace(key, *facts);
+    bytes_ += (*facts)->resident_bytes();
+  }
+  read_.notify_all();
+  return facts;
 }
 
 Status OpLineCache::ReadAll(const CancelToken& cancel) {

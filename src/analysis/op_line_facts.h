@@ -10,13 +10,16 @@
 // next time; the engine has them read in the background once a session is loaded.
 //
 // Cost: 30 ns an event once. Memory: 16 B an event of lines that have such times, else nothing.
-// The cache is thread-safe; two who ask for a line at once may both read it. Errors: CANCELLED.
+// The cache is thread-safe; of several who ask for a line at once one reads it, the others wait.
+// Errors: CANCELLED, for whoever cancelled only.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -63,8 +66,11 @@ class OpLineCache {
 
  private:
   const xplane::ProfileFile& file_;
-  mutable std::mutex mutex_;  // guards the two that follow
-  std::map<std::pair<size_t, size_t>, std::shared_ptr<const OpLineFacts>> known_;
+  using Key = std::pair<size_t, size_t>;  // plane and line
+  mutable std::mutex mutex_;              // guards all that follow
+  std::condition_variable read_;
+  std::set<Key> reading_;
+  std::map<Key, std::shared_ptr<const OpLineFacts>> known_;
   uint64_t bytes_ = 0;
 };
 

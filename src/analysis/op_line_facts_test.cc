@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "src/analysis/op_profile_for_test.h"
 
 namespace strobe::analysis {
@@ -72,6 +74,32 @@ TEST(OpLineFactsTest, EveryOpLineOfATpuIsReadOnce) {
   CancelSource cancelled;
   cancelled.Cancel();
   EXPECT_EQ(OpLineCache(*file).ReadAll(cancelled.token()).code(), StatusCode::kCancelled);
+}
+
+TEST(OpLineFactsTest, ThoseWhoAskAtOnceGetTheSameOrTheirOwnCancellation) {
+  XSpaceBuilder space;
+  PlaneBuilder& plane = space.AddPlane("/device:TPU:0");
+  const int64_t op = AddTpuOp(&plane, {.name = "a", .symbol = 1});
+  const int64_t offset = plane.StatId("device_offset_ps");
+  LineBuilder& ops = plane.AddLine(1, "XLA Ops", 0);
+  for (int i = 0; i < 20000; ++i) ops.AddEvent(op, i * 20, 10).AddStat(offset, int64_t{i});
+  const std::shared_ptr<xplane::ProfileFile> file = xplane::MustOpen(space.Serialize());
+  OpLineCache cache(*file);
+  CancelSource cancelled;
+  cancelled.Cancel();
+  std::vector<std::shared_ptr<const OpLineFacts>> got(8);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < got.size(); ++i) {
+    threads.emplace_back([&, i] {
+      auto facts = cache.Of(0, 0, i % 2 == 0 ? CancelToken() : cancelled.token());
+      if (facts.ok()) got[i] = *facts;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < got.size(); i += 2) {
+    ASSERT_NE(got[i], nullptr);
+    EXPECT_EQ(got[i], got[0]);
+  }
 }
 
 }  // namespace
