@@ -206,17 +206,14 @@ test('a session with losses says each in a sentence', async () => {
   await close(page);
 });
 
-test('no serious finding of axe in any theme', async () => {
-  for (const theme of ['light', 'dark', 'contrast']) {
-    for (const where of ['/', `/s/${partial}/overview`, `/s/${partial}/files`]) {
-      const page = await open(where);
-      await page.evaluate((choice) => localStorage.setItem('strobe.theme', choice), theme);
-      await page.reload();
-      await page.waitForSelector('tbody tr td');
-      await page.waitForFunction(() => !document.querySelector('.skeleton'));
-      assert.deepEqual(await seriousFindings(page, `${theme} ${where}`), []);
-      await close(page);
-    }
+// Every page in every theme: tests/browser/every_page.check.mjs.
+test('no serious finding of axe', async () => {
+  for (const where of ['/', `/s/${partial}/overview`, `/s/${partial}/files`]) {
+    const page = await open(where);
+    await page.waitForSelector('tbody tr td');
+    await page.waitForFunction(() => !document.querySelector('.skeleton'));
+    assert.deepEqual(await seriousFindings(page, where), []);
+    await close(page);
   }
 });
 

@@ -387,17 +387,15 @@ test("XProf's old tool links keep module and node", async () => {
 
 const pages = ['op_profile', 'hlo_stats?op=12190760917235803885/fusion.3', 'roofline_model', 'input', 'memory', 'memory_viewer', 'graph_viewer', 'smart_suggestion', `hlo_stats?b=${partial}`, 'perf_counters'];
 
-test('no serious finding of axe on tool pages in any theme', async () => {
-  for (const theme of ['light', 'dark', 'contrast']) {
-    const page = await open(`/s/${complete}/overview`);
-    await page.evaluate((choice) => localStorage.setItem('strobe.theme', choice), theme);
-    for (const where of pages) {
-      await page.goto(`${flows.mock.url}/s/${complete}/${where}`);
-      await quiet(page);
-      assert.deepEqual(await seriousFindings(page, `${theme} ${where}`), []);
-    }
-    await close(page);
+// Every page in every theme: tests/browser/every_page.check.mjs.
+test('no serious finding of axe on tool pages', async () => {
+  const page = await open(`/s/${complete}/overview`);
+  for (const where of pages) {
+    await page.goto(`${flows.mock.url}/s/${complete}/${where}`);
+    await quiet(page);
+    assert.deepEqual(await seriousFindings(page, where), []);
   }
+  await close(page);
 });
 
 test('no tool page scrolls sideways from 1024 to 2560 px', async () => {
