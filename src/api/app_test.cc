@@ -258,6 +258,10 @@ TEST_F(AppTest, Searches) {
   EXPECT_EQ(query.to_ps, 9);
   EXPECT_EQ(query.limit, 5u);
   EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/search?q=a&limit=10001"), "PARAMETER_MALFORMED");
+  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/search?q=a&from_ps=9&to_ps=8"),
+            "TIME_RANGE_REVERSED");
+  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/id0/totals?from_ps=9&to_ps=8"),
+            "TIME_RANGE_REVERSED");
 }
 
 TEST_F(AppTest, SumsUpASpan) {

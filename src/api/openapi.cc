@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "src/api/app.h"
 
@@ -46,6 +47,11 @@ Json ContentOf(const Route& route) {
   return Json{{route.response_type, media}};
 }
 
+Json JsonBody(Json schema) {
+  return Json{{"required", true},
+              {"content", Json{{"application/json", Json{{"schema", std::move(schema)}}}}}};
+}
+
 Json DescribeRoute(const Route& route) {
   Json parameters = PathParameters(route.pattern);
   for (const QueryParam& param : route.query) parameters.push_back(QueryParameter(param));
@@ -56,9 +62,10 @@ Json DescribeRoute(const Route& route) {
             {"x-object", std::string(ObjectName(route.access.object))}};
   if (!parameters.empty()) json["parameters"] = parameters;
   if (!route.request_schema.empty()) {
-    json["requestBody"] = Json{
-        {"required", true},
-        {"content", Json{{"application/json", Json{{"schema", SchemaRef(route.request_schema)}}}}}};
+    json["requestBody"] = JsonBody(SchemaRef(route.request_schema));
+  } else if (route.method == Method::kPost && route.pattern.starts_with("/api/v1/")) {
+    // What is posted must be declared as JSON, also when nothing is said.
+    json["requestBody"] = JsonBody(Json{{"type", "object"}});
   }
   json["responses"] = Json{
       {std::to_string(route.success_status),

@@ -34,6 +34,17 @@ size_t LiteralBytes(const std::vector<std::string>& segments) {
   return literal;
 }
 
+Status CheckRange(const Route& route, const Request& request) {
+  const bool takes_range = std::ranges::any_of(
+      route.query, [](const QueryParam& param) { return param.name == "from_ps"; });
+  const std::optional<int64_t> from_ps = request.QueryInt("from_ps");
+  const std::optional<int64_t> to_ps = request.QueryInt("to_ps");
+  if (!takes_range || !from_ps || !to_ps || *from_ps <= *to_ps) return OkStatus();
+  return InvalidArgumentError("TIME_RANGE_REVERSED", "The range ends before it begins.")
+      .Where(fmt::format("from_ps={}, to_ps={}", *from_ps, *to_ps))
+      .Hint("Give from_ps at or before to_ps.");
+}
+
 Status CheckQuery(const Route& route, const Request& request) {
   for (const QueryParam& param : route.query) {
     const std::optional<std::string_view> text = request.Query(param.name);
@@ -58,7 +69,7 @@ Status CheckQuery(const Route& route, const Request& request) {
         .Where(fmt::format("{}={}", param.name, text->substr(0, 64)))
         .Hint(expected + ". " + param.description);
   }
-  return OkStatus();
+  return CheckRange(route, request);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "src/api/app.h"
 #include "src/api/request.h"
@@ -277,17 +278,20 @@ class RemoteClient final : public ApiClient {
       return Broken("The sessions are not listed as JSON.");
     }
     std::string known;
+    std::vector<json> of_run;  // a run of one session is as good a name as the session's own
     for (const json& summary : list["sessions"]) {
       if (!summary.is_object()) continue;
+      if (!run.empty() && summary.value("run", std::string()) == run) of_run.push_back(summary);
       STROBE_RETURN_IF_ERROR(Take(summary));
       if (xprof_run_ == run || session_ == run) return OkStatus();
       if (known.size() < 300) known += (known.empty() ? "" : ", ") + xprof_run_;
     }
     if (run.empty() && list["sessions"].size() == 1) return OkStatus();
+    if (of_run.size() == 1) return Take(of_run.front());
     session_.clear();
     return NotFoundError("SESSION_NOT_FOUND", "The server has no session of that name.")
         .Where(run.empty() ? server_.host + ":" + server_.port : run)
-        .Hint(known.empty() ? "Add the run to the address, as in http://127.0.0.1:8080/RUN."
+        .Hint(known.empty() ? "Add the run to the address, as in http://127.0.0.1:8080/RUN/SESSION."
                             : "Add one of these to the server's address: " + known + ".");
   }
 

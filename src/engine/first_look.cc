@@ -153,7 +153,9 @@ std::shared_ptr<const std::string> FirstLook::Tile(const TileAddress& address) c
   // Copied first and judged then: the file may be cut under us.
   auto bytes = std::make_shared<const std::string>(
       source_->bytes().substr(sizeof(Header) + found->second.offset, found->second.size_bytes));
-  return Hash64(*bytes) == found->second.hash ? bytes : nullptr;
+  if (Hash64(*bytes) == found->second.hash) return bytes;
+  damaged_.Discard(*source_);
+  return nullptr;
 }
 
 FirstLookWriter::FirstLookWriter(const Hash128& content_hash, int64_t shift_ps,

@@ -28,6 +28,7 @@
 #include "src/analysis/session_window.h"
 #include "src/base/hash.h"
 #include "src/base/status.h"
+#include "src/engine/kept_file.h"
 #include "src/storage/byte_source.h"
 
 namespace strobe::engine {
@@ -76,6 +77,7 @@ class FirstLook {
   Status ReadIndex(std::string_view index, uint64_t tile_bytes);
 
   std::shared_ptr<const storage::ByteSource> source_;
+  mutable DamagedKeptFile damaged_;
   std::optional<analysis::TimeWindow> window_;
   std::map<std::pair<uint32_t, uint32_t>, LineFacts> lines_;
   std::map<TileAddress, Place> tiles_;

@@ -101,6 +101,7 @@ TEST_F(FirstLookTest, NoDamagedByteIsBelieved) {
     const auto left = (*look)->Tile({.plane = 2, .chunk = 0, .level = 40, .index = -1});
     const auto right = (*look)->Tile({.plane = 2, .chunk = 0, .level = 40, .index = 0});
     EXPECT_TRUE((left == nullptr) != (right == nullptr)) << "byte " << at;
+    EXPECT_FALSE(std::filesystem::exists(path_)) << "it is made anew the next time";
   }
   for (size_t size = 0; size < whole.size(); ++size) {
     std::ofstream(path_, std::ios::binary) << whole.substr(0, size);

@@ -86,7 +86,9 @@ std::string_view PyramidFile::Find(uint32_t plane, uint32_t line) const {
   if (found == places_.end()) return {};
   const std::string_view bytes =
       source_->bytes().substr(found->second.offset, found->second.size_bytes);
-  return Hash64(bytes) == found->second.hash ? bytes : std::string_view();
+  if (Hash64(bytes) == found->second.hash) return bytes;
+  damaged_.Discard(*source_);
+  return {};
 }
 
 PyramidWriter::PyramidWriter(storage::AtomicFile file, const Hash128& content_hash,

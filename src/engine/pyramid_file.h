@@ -23,6 +23,7 @@
 
 #include "src/base/hash.h"
 #include "src/base/status.h"
+#include "src/engine/kept_file.h"
 #include "src/storage/atomic_file.h"
 #include "src/storage/byte_source.h"
 
@@ -46,6 +47,7 @@ class PyramidFile {
     uint64_t hash = 0;
   };
   std::shared_ptr<const storage::ByteSource> source_;
+  mutable DamagedKeptFile damaged_;
   std::map<std::pair<uint32_t, uint32_t>, Place> places_;
 };
 

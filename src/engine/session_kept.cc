@@ -119,6 +119,9 @@ void SessionState::KeepAndJudge() {
     if (host.profile == nullptr || cancel.cancelled()) continue;
     Status kept;
     if (!host.from_columns) kept = parts_->columns.Store(host.identity, *host.profile, cancel);
+    if (kept.ok()) {
+      kept = parts_->columns.KeepUnpacked(host.file, host.identity, *host.profile, cancel);
+    }
     if (kept.ok() && host.pyramids == nullptr) kept = KeepPyramids(host, cancel);
     if (kept.ok() && host.first_look == nullptr) kept = KeepFirstLook(h, cancel);
     if (!kept.ok()) {

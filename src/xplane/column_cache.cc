@@ -11,7 +11,6 @@
 
 #include "src/base/log.h"
 #include "src/storage/atomic_file.h"
-#include "src/xplane/host_source.h"
 
 namespace strobe::xplane {
 namespace {
@@ -23,6 +22,8 @@ constexpr std::string_view kIdentityMagic = "STROBEID";
 constexpr uint64_t kFetchWholeBytes = 32 << 20;
 // The content is hashed in pieces of this size, each given back to the system behind it.
 constexpr uint64_t kHashPieceBytes = 32 << 20;
+constexpr uint64_t kWritePieceBytes = 4 << 20;
+constexpr std::string_view kUnpackedEnding = ColumnCache::kSideEndings[2];
 // Temporary files of a process that died; no write takes as long.
 constexpr int64_t kStaleTemporaryNs = 3600LL * 1'000'000'000;
 
@@ -99,6 +100,13 @@ std::vector<CacheFile> ListFiles(const std::string& folder, std::string_view suf
   closedir(directory);
   std::sort(files.begin(), files.end(), UsedBefore);
   return files;
+}
+
+// Whether the profile's bytes are in the file, but not as they stand there.
+bool IsPacked(const SessionFile& file) {
+  if (file.remote != nullptr) return false;
+  return file.format == FileFormat::kXplaneGzip || file.format == FileFormat::kXplaneZstd ||
+         file.format == FileFormat::kXplaneXz || file.format == FileFormat::kRiegeli;
 }
 
 void LogIgnored(std::string_view what, const Status& status) {
@@ -193,10 +201,41 @@ std::shared_ptr<ColumnFile> ColumnCache::FindColumns(const storage::FileIdentity
   return *std::move(columns);
 }
 
+std::optional<HostSource> ColumnCache::FindUnpacked(const SessionFile& file,
+                                                    const CancelToken& cancel) const {
+  if (options_.directory.empty() || !IsPacked(file)) return std::nullopt;
+  const auto packed = storage::OpenMappedFile(file.path);
+  if (!packed.ok()) return std::nullopt;
+  const storage::FileIdentity identity = (*packed)->identity();
+  const std::optional<Hash128> content_hash = KnownHash(identity);
+  if (!content_hash) return std::nullopt;
+  const std::string path = SidePath(*content_hash, kUnpackedEnding);
+  auto unpacked = storage::OpenMappedFile(path);
+  if (!unpacked.ok()) {
+    if (unpacked.status().code() != StatusCode::kNotFound) LogIgnored("opening", unpacked.status());
+    return std::nullopt;
+  }
+  const auto found = HashContent(**unpacked, cancel);
+  if (!found.ok()) return std::nullopt;
+  if (*found != *content_hash) {
+    LogIgnored("opening",
+               DataLossError("COLUMNS_CHECKSUM", "The bytes of a kept profile have another hash.")
+                   .Where(path));
+    unlink(path.c_str());
+    return std::nullopt;
+  }
+  Touch(path, clock_.NowUnixNanos());
+  return HostSource{.source = *std::move(unpacked), .identity = identity, .damage = {}};
+}
+
 Result<CachedProfile> ColumnCache::OpenHostFile(const SessionFile& file,
                                                 const std::string& scratch_directory,
                                                 const CancelToken& cancel) {
-  STROBE_ASSIGN_OR_RETURN(HostSource host, OpenHostSource(file, scratch_directory, cancel));
+  std::optional<HostSource> unpacked = FindUnpacked(file, cancel);
+  if (!unpacked) {
+    STROBE_ASSIGN_OR_RETURN(unpacked, OpenHostSource(file, scratch_directory, cancel));
+  }
+  HostSource host = *std::move(unpacked);
   CachedProfile opened;
   opened.identity = host.identity;
   OpenOptions options;
@@ -265,6 +304,36 @@ Status ColumnCache::Write(const storage::FileIdentity& identity, const ProfileFi
   STROBE_RETURN_IF_ERROR(Remember(identity, content_hash));
   Evict();
   return OkStatus();
+}
+
+Status ColumnCache::KeepUnpacked(const SessionFile& file, const storage::FileIdentity& identity,
+                                 const ProfileFile& profile, const CancelToken& cancel) {
+  const std::string_view bytes = profile.source().bytes();
+  if (!IsPacked(file) || options_.directory.empty() || bytes.size() > options_.max_bytes / 2) {
+    return OkStatus();
+  }
+  // Damage of the packed file is found again only by unpacking it.
+  if (!profile.damage().empty()) return OkStatus();
+  const std::optional<Hash128> content_hash = KnownHash(identity);
+  if (!content_hash) return OkStatus();
+  const std::string path = SidePath(*content_hash, kUnpackedEnding);
+  if (access(path.c_str(), F_OK) == 0) return OkStatus();
+  const Status status = WriteUnpacked(path, bytes, cancel);
+  if (!status.ok() && status.code() != StatusCode::kCancelled) LogIgnored("writing", status);
+  if (status.ok()) Evict();
+  return status;
+}
+
+Status ColumnCache::WriteUnpacked(const std::string& path, std::string_view bytes,
+                                  const CancelToken& cancel) {
+  STROBE_ASSIGN_OR_RETURN(
+      storage::AtomicFile file,
+      storage::AtomicFile::Create(path, {.permissions = 0600, .durable = false}));
+  for (uint64_t at = 0; at < bytes.size(); at += kWritePieceBytes) {
+    STROBE_RETURN_IF_ERROR(cancel.Check());
+    STROBE_RETURN_IF_ERROR(file.Append(bytes.substr(at, kWritePieceBytes)));
+  }
+  return std::move(file).Commit();
 }
 
 void ColumnCache::Evict() {

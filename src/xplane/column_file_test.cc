@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "src/storage/atomic_file.h"
 #include "src/storage/test_directory.h"
+#include "src/wire/compress.h"
 #include "src/xplane/column_cache.h"
 #include "src/xplane/column_format.h"
 #include "src/xplane/test_bytes.h"
@@ -585,6 +587,57 @@ TEST_F(ColumnCacheTest, ReadOnlyCacheIsStillRead) {
   for (const char* folder : {"", "/columns", "/identities"}) {
     ASSERT_EQ(chmod((cache_path + folder).c_str(), 0755), 0);
   }
+}
+
+TEST_F(ColumnCacheTest, PackedProfilesAreUnpackedOnce) {
+  const auto cache = MakeCache();
+  SessionFile file = WriteProfile("h.xplane.pb.gz", wire::GzipCompress(RichSpace()));
+  file.format = FileFormat::kXplaneGzip;
+  const std::string kept = cache->SidePath(Hash128Of(RichSpace()), ".unpacked");
+  const auto keep = [&] {
+    const CachedProfile opened = Open(cache.get(), file);
+    if (!opened.from_cache) {
+      ASSERT_TRUE(cache->Store(opened.identity, *opened.profile, CancelToken()).ok());
+    }
+    const Status status =
+        cache->KeepUnpacked(file, opened.identity, *opened.profile, CancelToken());
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    clock_.AdvanceNanos(1'000'000'000);
+  };
+  keep();
+  ASSERT_EQ(ReadWholeFile(kept), RichSpace());
+  CachedProfile again = Open(cache.get(), file);
+  EXPECT_TRUE(again.from_cache);
+  EXPECT_EQ(again.profile->source().identity().path, kept) << "nothing was inflated";
+  EXPECT_EQ(again.identity.path, file.path);
+  ExpectSame(*MustOpen(RichSpace()), *again.profile);
+
+  // Damage in the kept bytes is found before they are used, and made good.
+  std::string damaged = RichSpace();
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  ASSERT_TRUE(storage::WriteFileAtomically(kept, damaged, {}).ok());
+  again = Open(cache.get(), file);
+  EXPECT_NE(again.profile->source().identity().path, kept);
+  ExpectSame(*MustOpen(RichSpace()), *again.profile);
+  keep();
+  EXPECT_EQ(ReadWholeFile(kept), RichSpace());
+
+  // They count, and go like the columns.
+  EXPECT_GT(cache->stats().bytes, RichSpace().size());
+  MakeCache(1)->Evict();
+  EXPECT_FALSE(std::filesystem::exists(kept));
+}
+
+TEST_F(ColumnCacheTest, WhatADamagedFileHeldIsNotKept) {
+  const auto cache = MakeCache();
+  const std::string packed = wire::GzipCompress(RichSpace());
+  SessionFile file = WriteProfile("h.xplane.pb.gz", packed.substr(0, packed.size() - 9));
+  file.format = FileFormat::kXplaneGzip;
+  const CachedProfile opened = Open(cache.get(), file);
+  ASSERT_FALSE(opened.profile->damage().empty());
+  (void)cache->Store(opened.identity, *opened.profile, CancelToken());
+  EXPECT_TRUE(cache->KeepUnpacked(file, opened.identity, *opened.profile, CancelToken()).ok());
+  EXPECT_FALSE(Open(cache.get(), file).profile->damage().empty());
 }
 
 TEST_F(ColumnCacheTest, SmallProfilesAreNotKept) {

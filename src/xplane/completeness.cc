@@ -34,6 +34,17 @@ std::string Count(uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", WithCommas(count), noun, count == 1 ? "" : "s");
 }
 
+// 1'500'000'000 -> "1.5 ms".
+std::string DurationText(int64_t duration_ps) {
+  constexpr std::pair<double, std::string_view> kUnits[] = {
+      {1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}, {1, "ps"}};
+  const auto value = static_cast<double>(duration_ps);
+  for (const auto& [unit_ps, name] : kUnits) {
+    if (value >= unit_ps) return fmt::format("{:.4g} {}", value / unit_ps, name);
+  }
+  return "0 s";
+}
+
 bool IsDevice(std::string_view plane_name) {
   return plane_name.starts_with("/device:") || plane_name.starts_with("#Chip");
 }
@@ -81,8 +92,9 @@ void AddLine(const ProfileFile& profile, size_t p, size_t l, HostCompleteness* h
     host->events_overlapping += line.overlapping;
   }
   if (const auto window = profile.task_window()) {
-    const ProfileFile::Window wide = {window->start_ps - kWindowTolerancePs,
-                                      window->end_ps + kWindowTolerancePs};
+    const int64_t tolerance_ps = WindowTolerancePs(*window);
+    const ProfileFile::Window wide = {window->start_ps - tolerance_ps,
+                                      window->end_ps + tolerance_ps};
     for (const LineColumns::Row& row : line.timed_rows()) {
       host->events_beyond_window += CountBeyond(line, row, wide);
     }
@@ -153,8 +165,12 @@ void AddEventReasons(const HostCompleteness& host, Reasons* reasons) {
   };
   add(3, host.events_saturated, "event", "outside the range of time, clamped to 53 days");
   add(3, host.events_negative, "event", "with a negative duration, taken as 0");
-  add(3, host.events_beyond_window, "event",
-      "more than a second outside the window that the profiler recorded");
+  if (host.window) {
+    add(3, host.events_beyond_window, "event",
+        fmt::format("more than {} outside the window of {} that the profiler recorded",
+                    DurationText(WindowTolerancePs(*host.window)),
+                    DurationText(host.window->end_ps - host.window->start_ps)));
+  }
   add(3, host.events_overlapping, "event",
       "on lines where events can only follow or nest, but that begin inside another and outlive "
       "it");
@@ -276,6 +292,11 @@ Completeness Combine(std::vector<HostCompleteness> hosts) {
   }
   record.hosts = std::move(hosts);
   return record;
+}
+
+int64_t WindowTolerancePs(const ProfileFile::Window& window) {
+  const int64_t length_ps = std::max<int64_t>(0, window.end_ps - window.start_ps);
+  return std::min(kWindowTolerancePs, length_ps / kWindowPerTolerance);
 }
 
 }  // namespace strobe::xplane

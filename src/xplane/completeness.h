@@ -28,9 +28,12 @@ struct LineCount {
   uint64_t events = 0;
 };
 
-// Clocks of devices and hosts differ by this much at worst in what we saw; an event that lies
-// farther outside the recorded window is counted as beyond it.
+// Clocks of devices and hosts differ a little, and what runs when the profiler stops is written to
+// its end. An event is counted as beyond the window when it lies farther outside than a tenth of
+// the window; farther than a second in any case: the clocks we saw differ by less.
 inline constexpr int64_t kWindowTolerancePs = 1'000'000'000'000;
+inline constexpr int64_t kWindowPerTolerance = 10;
+int64_t WindowTolerancePs(const ProfileFile::Window& window);
 
 struct HostCompleteness {
   std::string host;

@@ -75,13 +75,14 @@ TEST(CompletenessTest, OddEventsAreCountedAndSaid) {
   const int64_t name = plane.AddEventMetadata("op");
   LineBuilder& line = plane.AddLine(1, "XLA Ops", 0);
   line.AddEvent(name, -5 * kSecondPs, 10);  // before the window
-  line.AddEvent(name, -kSecondPs / 2, 10);  // within the tolerance
+  line.AddEvent(name, -kSecondPs / 6, 10);  // within the tolerance
   line.AddEvent(name, 100, 100);
-  line.AddEvent(name, 150, 100);                  // outlives what it began in
-  line.AddEvent(name, 50, 10);                    // out of order
-  line.AddEvent(999, 1000, -4);                   // negative, without metadata
-  line.AddEvent(name, 3 * kSecondPs - 100, 200);  // ends late, begins within the tolerance
-  line.AddEvent(name, 3 * kSecondPs + 1, 1);      // behind the window
+  line.AddEvent(name, 150, 100);  // outlives what it began in
+  line.AddEvent(name, 50, 10);    // out of order
+  line.AddEvent(999, 1000, -4);   // negative, without metadata
+  // Ends late, begins within the tolerance; then one behind the window.
+  line.AddEvent(name, 22 * kSecondPs / 10 - 100, 200);
+  line.AddEvent(name, 22 * kSecondPs / 10 + 1, 1);
   line.AddAggregatedEvent(name, 5, 99);
   LineBuilder& async = plane.AddLine(2, "Async XLA Ops", 0);
   async.AddEvent(name, 0, 100);
@@ -100,10 +101,17 @@ TEST(CompletenessTest, OddEventsAreCountedAndSaid) {
   EXPECT_THAT(host.empty_planes, ElementsAre("/device:TPU:1"));
   const Completeness record = Combine({host});
   EXPECT_THAT(record.reasons,
-              Contains("host0: 2 events more than a second outside the window that the profiler "
-                       "recorded."));
+              Contains("host0: 2 events more than 200 ms outside the window of 2 s that the "
+                       "profiler recorded."));
   EXPECT_THAT(record.reasons, Contains("host0: the plane /device:TPU:1 has no event."));
   EXPECT_THAT(record.reasons.front(), HasSubstr("clock unstable")) << "worst first";
+}
+
+TEST(CompletenessTest, TheToleranceFollowsTheLengthOfTheWindow) {
+  EXPECT_EQ(WindowTolerancePs({0, kSecondPs / 1000}), kSecondPs / 10000);
+  EXPECT_EQ(WindowTolerancePs({kSecondPs, 11 * kSecondPs}), kSecondPs);
+  EXPECT_EQ(WindowTolerancePs({0, 98 * kSecondPs}), kSecondPs) << "never more than a second";
+  EXPECT_EQ(WindowTolerancePs({5, 0}), 0);
 }
 
 TEST(CompletenessTest, TheWindowIsThatOfTheEventsWhenNobodySaysIt) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <deque>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -33,6 +34,17 @@ std::string Join(const std::string& directory, std::string_view name) {
   std::string path = directory;
   if (path.empty() || path.back() != '/') path += '/';
   return path += name;
+}
+
+// Directories are looked through every few seconds; what is wrong with one is said once. Beyond
+// this many none is said any more.
+constexpr size_t kMaxToldDirectories = 1024;
+
+bool NotToldYet(const std::string& path) {
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  const std::lock_guard lock(mutex);
+  return told.size() < kMaxToldDirectories && told.insert(path).second;
 }
 
 struct Entry {
@@ -115,8 +127,8 @@ class Lister {
     const std::optional<std::vector<Entry>> entries = ReadDirectory(directory.path, &info);
     if (!entries) {
       if (directory.path == root_) root_errno_ = errno;
-      // Not a directory after all (a link to a file) is nothing to tell.
-      if (errno != ENOTDIR && errno != ENOENT) {
+      // Not a directory after all (a link to a file, or to itself) is nothing to tell.
+      if (errno != ENOTDIR && errno != ENOENT && errno != ELOOP && NotToldYet(directory.path)) {
         LogWarning("sessions.directory_skipped",
                    {{"directory", directory.path},
                     {"reason", ErrnoError("X", "cannot read it", errno).message()}});

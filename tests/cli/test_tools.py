@@ -183,3 +183,12 @@ def test_server_by_address(samples_server):
     session = samples_server.json("/api/v1/sessions")["sessions"][0]
     for place in (f"/s/{session['id']}/overview", f"/api/v1/sessions/{session['id']}"):
         assert b"overview_page" in program.run("tools", samples_server.url + place).out
+    # A run of one session is named as well by itself; one of several is not.
+    by_run = {}
+    for one in samples_server.json("/api/v1/sessions?page_size=1000")["sessions"]:
+        by_run.setdefault(one["run"], []).append(one)
+    alone = next(run for run, sessions in by_run.items() if len(sessions) == 1)
+    assert b"overview_page" in program.run("tools", f"{samples_server.url}/{alone}").out
+    for run, sessions in by_run.items():
+        if len(sessions) > 1:
+            assert program.run("tools", f"{samples_server.url}/{run}").code == EXIT_PATH
