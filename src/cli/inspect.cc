@@ -27,6 +27,21 @@ void PrintHosts(const xplane::Completeness& record) {
   PrintOut("\n" + table.ToText());
 }
 
+// When each host recorded, by what this is known, and the hash of its bytes.
+void PrintWindows(const xplane::Completeness& record) {
+  Table table({"HOST", "RECORDED FROM", "TO", "KNOWN BY", "CLOCK OFFSET", "CONTENT"},
+              {false, true, true, false, true, false});
+  for (const xplane::HostCompleteness& host : record.hosts) {
+    table.AddRow({Printable(host.host, 40),
+                  host.window ? FormatDurationPs(host.window->start_ps) : "-",
+                  host.window ? FormatDurationPs(host.window->end_ps) : "-",
+                  host.window_source.empty() ? "-" : host.window_source,
+                  host.clock_offset_ps ? FormatDurationPs(*host.clock_offset_ps) : "-",
+                  host.content_hash.empty() ? "-" : host.content_hash});
+  }
+  if (!record.hosts.empty()) PrintOut("\n" + table.ToText());
+}
+
 void PrintFindings(const xplane::HostCompleteness& host) {
   std::string text;
   const auto count = [&](uint64_t value, std::string_view what) {
@@ -104,6 +119,7 @@ void PrintText(const CommandSession& session, const xplane::Completeness& record
                           : "unknown (" + Printable(record.hosts_expected_reason) + ")");
   PrintOut(head);
   PrintHosts(record);
+  PrintWindows(record);
   for (const xplane::HostCompleteness& host : record.hosts) PrintFindings(host);
   PrintLines(tree);
 }
