@@ -39,8 +39,8 @@ TEST(ExecutorTest, RunsEverythingThatWasTaken) {
 }
 
 TEST(ExecutorTest, InteractiveGoesFirst) {
-  Executor executor({.threads = 1});
   Gate gate;
+  Executor executor({.threads = 1});
   ASSERT_TRUE(executor.Submit(Priority::kInteractive, gate.Task()).ok());
   gate.entered.get_future().wait();
   std::string order;
@@ -55,8 +55,8 @@ TEST(ExecutorTest, InteractiveGoesFirst) {
 }
 
 TEST(ExecutorTest, BackgroundLeavesAThreadForInteractive) {
-  Executor executor({.threads = 2});
   Gate first;
+  Executor executor({.threads = 2});
   ASSERT_TRUE(executor.Submit(Priority::kBackground, first.Task()).ok());
   first.entered.get_future().wait();
   std::atomic<bool> second_ran = false;
@@ -72,8 +72,8 @@ TEST(ExecutorTest, BackgroundLeavesAThreadForInteractive) {
 }
 
 TEST(ExecutorTest, FullQueueIsAnErrorPerPriority) {
-  Executor executor({.threads = 1, .max_queued_tasks = 2});
   Gate gate;
+  Executor executor({.threads = 1, .max_queued_tasks = 2});
   ASSERT_TRUE(executor.Submit(Priority::kInteractive, gate.Task()).ok());
   gate.entered.get_future().wait();
   ASSERT_TRUE(executor.Submit(Priority::kInteractive, [] {}).ok());

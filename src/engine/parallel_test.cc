@@ -82,8 +82,8 @@ TEST(ParallelForTest, ThreadsOfTheExecutorHelpThemselves) {
 
 TEST(ParallelForTest, LongLoopsOfUsersTakeTurns) {
   FakeClock clock;
+  Held held;  // outlives the threads that are in it
   Executor executor({.threads = 1, .clock = &clock});
-  Held held;
   held.Occupy(executor, "another");
   constexpr size_t kPieces = 8;
   std::string order;  // one thread writes it
@@ -113,8 +113,8 @@ TEST(ParallelForTest, LongLoopsOfUsersTakeTurns) {
 }
 
 TEST(ParallelForTest, WhenTheClientHasGoneNobodyWaitsForAThread) {
+  Held held;  // outlives the threads that are in it
   Executor executor({.threads = 1});
-  Held held;
   held.Occupy(executor, "another");
   CancelSource gone;
   gone.Cancel();
@@ -128,8 +128,8 @@ TEST(ParallelForTest, WhenTheClientHasGoneNobodyWaitsForAThread) {
 }
 
 TEST(ParallelForTest, WhatTheExecutorLetsFallTheCallerDoes) {
+  Held held;  // outlives the threads that are in it
   auto executor = std::make_unique<Executor>(Executor::Options{.threads = 1});
-  Held held;
   held.Occupy(*executor, "another");
   std::atomic<int> done{0};
   Executor* const pool = executor.get();
@@ -146,8 +146,8 @@ TEST(ParallelForTest, WhatTheExecutorLetsFallTheCallerDoes) {
 }
 
 TEST(ParallelForTest, WhatTheExecutorHasNoRoomForTheCallerDoes) {
+  Held held;  // outlives the threads that are in it
   Executor executor({.threads = 1, .max_queued_tasks = 1});
-  Held held;
   held.Occupy(executor, "another");
   ASSERT_TRUE(executor.Submit(Priority::kInteractive, [] {}).ok());
   std::atomic<int> done{0};

@@ -170,7 +170,7 @@ class LazyObject : public std::enable_shared_from_this<LazyObject> {
   void Stop() { cancel_.Cancel(); }
 
   std::string_view bytes() const { return {data_, object_.info.size_bytes}; }
-  uint64_t present_bytes() const { return present_bytes_.load(); }
+  uint64_t kept_bytes() const { return kept_bytes_.load(); }
   bool failed() const { return failed_.load(); }
   Status failure() const {
     std::lock_guard lock(mutex_);
@@ -218,6 +218,8 @@ class LazyObject : public std::enable_shared_from_this<LazyObject> {
     if (status.ok() && read->bytes.size() != length) status = ObjectCorrupt(object_.path);
     if (status.ok()) status = Keep(offset, read->bytes);
     if (!status.ok()) return Fail(piece, std::move(status)), 0;
+    // Before anybody can read it, so that what was read has been counted.
+    kept_bytes_.fetch_add(length);
     MakeReadable(offset, length);
     pieces_[piece].store(kPresent, std::memory_order_release);
     FutexWake(&pieces_[piece]);
@@ -303,8 +305,9 @@ class LazyObject : public std::enable_shared_from_this<LazyObject> {
   CancelSource cancel_;
   std::atomic<bool> fetch_all_{false};
   std::atomic<size_t> next_{0};
-  std::atomic<size_t> taken_{0};  // pieces that were asked for
-  std::atomic<uint64_t> present_bytes_{0};
+  std::atomic<size_t> taken_{0};            // pieces that were asked for
+  std::atomic<uint64_t> kept_bytes_{0};     // in the file
+  std::atomic<uint64_t> present_bytes_{0};  // and readable
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
   Status failure_;
@@ -324,7 +327,7 @@ class LazySource : public ByteSource {
   Status CheckUnchanged() const override { return object_->failure(); }
   bool CutShort() const override { return object_->failed(); }
   // On the disk, but bounded like memory.
-  uint64_t owned_bytes() const override { return object_->present_bytes(); }
+  uint64_t owned_bytes() const override { return object_->kept_bytes(); }
   void FetchAll() const { object_->FetchAll(); }
 
  private:
