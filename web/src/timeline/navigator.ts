@@ -4,6 +4,7 @@
 import { api, isAbort, toApiError } from '../api/client';
 import { formatCount, formatTime } from '../format/format';
 import type { Engine } from './engine';
+import { nextHit } from './hitOrder';
 import { barTop, type Track } from './layout';
 import { splitEventId, type EventDetail, type SearchAnswer, type SearchHit } from './model';
 import type { DrawnEvent } from './scene';
@@ -301,21 +302,13 @@ export class Navigator {
   }
 
   private goToHit(hits: readonly SearchHit[], direction: -1 | 1, what: string): void {
-    const selection = this.store.get().selection;
-    const at = hits.findIndex((hit) => hit.event === selection);
-    const from = this.positionPs();
-    let index: number;
-    if (at >= 0) index = at + direction;
-    else if (direction > 0) index = hits.findIndex((hit) => hit.start_ps >= from);
-    else index = hits.findLastIndex((hit) => hit.start_ps < from);
-    // After the last comes the first again, and it is said.
-    const wrapped = index < 0 ? hits.length - 1 : index >= hits.length ? 0 : index;
-    const hit = hits[wrapped];
+    const { index, wrapped } = nextHit(hits, this.store.get().selection, this.positionPs(), direction);
+    const hit = hits[index];
     if (hit === undefined) {
       this.notice(`There is no ${what.toLowerCase()}.`);
       return;
     }
-    this.notice(`${what} ${wrapped + 1} of ${hits.length}: ${hit.name}${wrapped === index ? '' : ', from the other end again'}`);
+    this.notice(`${what} ${formatCount(index + 1)} of ${formatCount(hits.length)}: ${hit.name}${wrapped ? ', from the other end again' : ''}`);
     this.select(hit.event, { reveal: true });
   }
 
