@@ -237,6 +237,7 @@ export class TimelineSession {
   /** Escape: the topmost thing only. False when there was nothing to close. */
   closeTop(): boolean {
     const { goToOpen, area, selection, panel } = this.store.get();
+    this.navigator.forgetStep();
     if (goToOpen) this.store.set({ goToOpen: false });
     else if (panel === 'gaps') this.store.set({ panel: 'event' });
     else if (this.engine.cursorPs !== null) {
