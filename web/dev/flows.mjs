@@ -70,6 +70,27 @@ test('top operations sort and filter in the address, and lead over the drawer to
   await close(page);
 });
 
+test('names of operations have room at every width, and a cut one keeps an ellipsis and its tail', async () => {
+  const page = await open(`/s/${complete}/overview`);
+  await page.waitForSelector('.topops tbody tr.link');
+  for (const width of [1024, 1280, 1440, 1680, 1920]) {
+    await page.setViewportSize({ width, height: 800 });
+    const column = await page.evaluate(() => document.querySelector('.topops th.c-name').getBoundingClientRect().width);
+    assert.ok(column >= 240, `${width} px: ${column}`);
+  }
+  // However little room there is, the head does not vanish: its ellipsis says that something is left out.
+  const parts = await page.evaluate(() => {
+    const name = document.querySelector('.topops tbody .middle');
+    name.replaceChildren(...['truncate', 'nowrap'].map((of) => Object.assign(document.createElement('span'), { className: of, textContent: of === 'nowrap' ? 'add_fusion.1' : 'broadcast_' })));
+    name.style.width = '90px';
+    const [head, tail] = [...name.children].map((one) => ({ width: one.clientWidth, whole: one.scrollWidth, right: one.getBoundingClientRect().right }));
+    return { head, tail, right: name.getBoundingClientRect().right };
+  });
+  assert.ok(parts.head.width >= 16 && parts.head.whole > parts.head.width, JSON.stringify(parts));
+  assert.ok(Math.abs(parts.tail.right - parts.right) < 1, JSON.stringify(parts));
+  await close(page);
+});
+
 test('a step opens its range on the timeline', async () => {
   const page = await open(`/s/${complete}/overview`);
   await page.waitForSelector('.steps-bars');

@@ -16,7 +16,7 @@ describe('losses', () => {
       'host0: cut off after 1.00 KiB of 2.00 KiB.',
       'host0: the profiler reported: buffer overflow.',
       'host0: 1 event has no name in the file.',
-      'host0: 14 events lie outside the recorded window.',
+      'host0: 14 events lie more than a second outside the recorded window.',
     ]);
     expect(losses.map((loss) => loss.severe)).toEqual([true, true, true, false]);
   });
@@ -29,6 +29,31 @@ describe('losses', () => {
   });
   it('do not tell the same reason twice', () => {
     expect(lossesOf(record({ state: 'partial', reasons: ['host0: cut off after 1 of 2'], hosts: [host({ readable_bytes: 1 })] }))).toHaveLength(1);
+  });
+  it('say each kind of odd event once, though the server gives it as a reason too', () => {
+    const odd = host({ events_overlapping: 40, events_out_of_order: 1, events_beyond_window: 1200, events_negative: 2, events_saturated: 3, missing_metadata: 5, warnings: ['dropped.'] });
+    const reasons = [
+      'host0: the profiler reports a warning: dropped.',
+      'host0: 3 events outside the range of time, clamped to 53 days.',
+      'host0: 2 events with a negative duration, taken as 0.',
+      'host0: 1,200 events more than a second outside the window that the profiler recorded.',
+      'host0: 40 events on lines where events can only follow or nest, but that begin inside another and outlive it.',
+      'host0: 5 events without a name: the profile has no entry for their id.',
+      'host0: 1 event written out of order, sorted here.',
+    ];
+    expect(lossesOf(record({ reasons, hosts: [odd] })).map((loss) => loss.text)).toEqual([
+      'host0: 5 events have no name in the file.',
+      'host0: 3 events have times beyond what can be counted and were cut.',
+      'host0: 1,200 events lie more than a second outside the recorded window.',
+      'host0: 40 events begin inside another event and outlive it, on lines where events can only follow or nest.',
+      'host0: 2 events begin before time zero or have a negative length.',
+      'host0: 1 event was stored out of order and has been sorted.',
+      'host0: the profiler warned: dropped.',
+    ]);
+  });
+  it('keep what only the server tells of a host that has lost something too', () => {
+    const reasons = ['host0: 7 events nested deeper than is shown.', 'host0: 40 events on lines where events can only follow or nest, but that begin inside another and outlive it.'];
+    expect(lossesOf(record({ reasons, hosts: [host({ missing_metadata: 1 })] })).map((loss) => loss.text)).toEqual(['host0: 1 event has no name in the file.', ...reasons]);
   });
   it('a sentence of the server fits into ours', () => {
     expect(asClause('The profile does not say.')).toBe('the profile does not say');

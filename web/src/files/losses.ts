@@ -8,28 +8,64 @@ export interface Loss {
   readonly severe: boolean; // Data is missing; otherwise something only looks odd.
 }
 
-function countLoss(count: number | null, one: string, many: string): string | null {
-  if (count === null || count === 0) return null;
-  return count === 1 ? `1 ${one}` : `${formatCount(count)} ${many}`;
+/** A kind of odd event that the record counts: in our words for one and for many, and the words in which the server gives it as a reason. */
+interface CountedKind {
+  readonly count: (host: HostCompleteness) => number | null;
+  readonly one: string;
+  readonly many: string;
+  readonly reason: RegExp;
+  readonly severe: boolean;
 }
+
+const countedKinds: readonly CountedKind[] = [
+  { count: (host) => host.missing_metadata, one: 'has no name in the file', many: 'have no name in the file', reason: /^without a name\b/, severe: true },
+  {
+    count: (host) => host.events_saturated ?? null, one: 'has a time beyond what can be counted and was cut', many: 'have times beyond what can be counted and were cut',
+    reason: /^outside the range of time\b/, severe: true,
+  },
+  {
+    count: (host) => host.events_beyond_window, one: 'lies more than a second outside the recorded window', many: 'lie more than a second outside the recorded window',
+    reason: /\boutside the window\b/, severe: false,
+  },
+  {
+    count: (host) => host.events_overlapping, one: 'begins inside another event and outlives it, on a line where events can only follow or nest',
+    many: 'begin inside another event and outlive it, on lines where events can only follow or nest', reason: /\boutlive it\b/, severe: false,
+  },
+  {
+    count: (host) => host.events_negative, one: 'begins before time zero or has a negative length', many: 'begin before time zero or have a negative length',
+    reason: /^with a negative duration\b/, severe: false,
+  },
+  {
+    count: (host) => host.events_out_of_order, one: 'was stored out of order and has been sorted', many: 'were stored out of order and have been sorted',
+    reason: /^written out of order\b/, severe: false,
+  },
+];
 
 function lossesOfHost(host: HostCompleteness): Loss[] {
   const losses: Loss[] = [];
-  const add = (text: string | null, severe: boolean) => text !== null && losses.push({ text: `${host.host}: ${text}.`, host: host.host, severe });
+  const add = (text: string, severe: boolean) => losses.push({ text: `${host.host}: ${text}.`, host: host.host, severe });
   if (host.readable_bytes < host.size_bytes) {
     add(host.readable_bytes === 0 ? `none of ${formatBytes(host.size_bytes)} could be read` : `cut off after ${formatBytes(host.readable_bytes)} of ${formatBytes(host.size_bytes)}`, true);
   } else if (host.state === 'damaged') {
     add('damaged, nothing of it could be read', true);
   }
   for (const text of host.errors) add(`the profiler reported: ${text.replace(/\.$/, '')}`, true);
-  add(countLoss(host.missing_metadata, 'event has no name in the file', 'events have no name in the file'), true);
-  add(countLoss(host.events_saturated ?? null, 'event has a time beyond what can be counted and was cut', 'events have times beyond what can be counted and were cut'), true);
-  add(countLoss(host.events_beyond_window, 'event lies outside the recorded window', 'events lie outside the recorded window'), false);
-  add(countLoss(host.events_overlapping, 'event overlaps its neighbour impossibly', 'events overlap their neighbours impossibly'), false);
-  add(countLoss(host.events_negative, 'event begins before time zero or has a negative length', 'events begin before time zero or have a negative length'), false);
-  add(countLoss(host.events_out_of_order, 'event was stored out of order and has been sorted', 'events were stored out of order and have been sorted'), false);
+  for (const kind of countedKinds) {
+    const count = kind.count(host);
+    if (count !== null && count > 0) add(`${plural(count, 'event')} ${count === 1 ? kind.one : kind.many}`, kind.severe);
+  }
   for (const text of host.warnings) add(`the profiler warned: ${text.replace(/\.$/, '')}`, false);
   return losses;
+}
+
+/** Whether what we say of a host says this reason of the server too; `words` are those after the host's name. */
+function isToldOf(host: HostCompleteness, words: string, losses: readonly Loss[]): boolean {
+  const counted = /^[\d,]+ events? (.*)$/.exec(words);
+  if (counted !== null) return countedKinds.some((kind) => kind.reason.test(counted[1]!) && (kind.count(host) ?? 0) > 0);
+  if (/^the profiler reports (an error|errors)\b/.test(words)) return host.errors.length > 0;
+  if (/^the profiler reports (a warning|warnings)\b/.test(words)) return host.warnings.length > 0;
+  // What else is wrong with a file is told by how much of it could be read, and place by place in the table of the damage.
+  return losses.some((loss) => loss.host === host.host && loss.severe);
 }
 
 export function lossesOf(record: Completeness): Loss[] {
@@ -42,7 +78,7 @@ export function lossesOf(record: Completeness): Loss[] {
   // A reason of the server that no host entry explains must not get lost.
   for (const reason of record.reasons) {
     const host = record.hosts.find((one) => reason.startsWith(one.host + ':'));
-    const told = host ? losses.some((loss) => loss.host === host.host && loss.severe) : losses.some((loss) => loss.text.startsWith(reason));
+    const told = host ? isToldOf(host, reason.slice(host.host.length + 1).trim(), losses) : losses.some((loss) => loss.text.startsWith(reason));
     if (!told) losses.push({ text: /[.!?]$/.test(reason) ? reason : reason + '.', host: host?.host ?? null, severe: record.state !== 'complete' });
   }
   return losses.sort((a, b) => Number(b.severe) - Number(a.severe));

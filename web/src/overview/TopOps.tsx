@@ -12,8 +12,8 @@ import { opKey } from '../tools/drawerKeys';
 import { useToolSession } from '../tools/session';
 import { categoryOf } from '../theme/tokens';
 import { Icon } from '../ui/Icon';
-import { tailStart } from '../ui/tailStart';
-import { Link, plainClick } from '../ui/Link';
+import { plainClick } from '../ui/Link';
+import { MiddleText } from '../ui/MiddleText';
 import { SkeletonRows } from '../ui/states';
 import { useRowCursor } from '../ui/useRowCursor';
 
@@ -151,7 +151,7 @@ export function TopOps({ sessionId, overview }: { sessionId: string; overview: O
       {overview && all.length === 0 ? (
         <p className="panel-note">{overview.top_ops_reason ?? 'The profile holds no operation with a duration.'}</p>
       ) : (
-        <table className="table" aria-label="Top operations">
+        <table className={overview !== null && all.every((op) => op.source === null) ? 'table no-source' : 'table'} aria-label="Top operations">
           <colgroup>
             {columns.map((column) => (
               <col key={column.key} className={`c-${column.key}`} />
@@ -218,7 +218,7 @@ function OpRow({ op, units, mostShare, current, to, onPoint }: OpRowProps) {
       <td className="c-name" title={op.name}>
         <span className="op-name">
           <span className={`swatch cat-${category.key}`} style={{ backgroundColor: `var(--cat-${category.key})`, borderColor: `var(--cat-${category.key}-edge)` }} aria-hidden="true" />
-          <MiddleTruncated text={op.name} to={to} />
+          <MiddleText text={op.name} to={to} />
         </span>
       </td>
       <td className="c-category text2" title={op.category ?? 'not known'}>
@@ -246,22 +246,5 @@ function OpRow({ op, units, mostShare, current, to, onPoint }: OpRowProps) {
       </td>
       <td className="number c-count">{formatCount(op.count)}</td>
     </tr>
-  );
-}
-
-function MiddleTruncated({ text, to }: { text: string; to: string | null }) {
-  const cut = tailStart(text);
-  const content = (
-    <>
-      <span className="truncate">{text.slice(0, cut)}</span>
-      {cut < text.length && <span className="nowrap">{text.slice(cut)}</span>}
-    </>
-  );
-  return to ? (
-    <Link to={to} className="mono middle">
-      {content}
-    </Link>
-  ) : (
-    <span className="mono middle">{content}</span>
   );
 }

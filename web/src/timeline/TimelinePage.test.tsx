@@ -28,6 +28,7 @@ const events: Record<string, { name: string; start_ps: number; duration_ps: numb
 
 let requests: string[] = [];
 let linesAnswers: unknown[] = [];
+let searchGate: Promise<void> = Promise.resolve(); // answers of the search wait for it
 
 function answer(path: string, query: URLSearchParams): Response {
   const json = (value: unknown, status = 200): Response => new Response(JSON.stringify(value), { status, headers: { 'Content-Type': 'application/json' } });
@@ -83,10 +84,11 @@ beforeEach(() => {
   document.head.innerHTML = '<base href="/" />';
   requests = [];
   linesAnswers = [linesAnswer()];
+  searchGate = Promise.resolve();
   vi.stubGlobal('fetch', async (address: string, init?: RequestInit) => {
     const url = new URL(address, 'http://test');
     requests.push(url.pathname + url.search);
-    await Promise.resolve();
+    await (url.pathname.endsWith('/search') ? searchGate : Promise.resolve());
     if (init?.signal?.aborted) throw new DOMException('aborted', 'AbortError');
     return answer(url.pathname, url.searchParams);
   });
@@ -183,6 +185,61 @@ describe('the timeline page', () => {
     await open('?v=9.2us,100ns&sel=0.0.0.77');
     await until(() => text('timeline-details').includes('No such event.'));
     await until(() => text('timeline-no-events').includes('Nearest event before'));
+  });
+
+  it('shows a view beyond the recorded window, where an event is, once the lines are known', async () => {
+    const beyond = (complete: boolean) => {
+      const answer = linesAnswer(complete);
+      const lines = answer.hosts[0]!.planes[0]!.lines;
+      const plane = { ...answer.hosts[0]!.planes[0]!, lines: [lines[0]!, { ...lines[1]!, start_ps: complete ? 8_000_000 : null, end_ps: complete ? 16_000_000 : null }] };
+      return { ...answer, hosts: [testHost('0', [plane])] };
+    };
+    linesAnswers = [beyond(false), beyond(true)];
+    await open('?v=14us,1us');
+    await until(() => window.__strobeTimeline!.view.startPs === 14_000_000);
+    expect(window.__strobeTimeline!.view.durationPs).toBe(1_000_000);
+    expect(window.__strobeTimeline!.window).toEqual({ startPs: 0, endPs: 16_000_000 });
+    await press('0');
+    await until(() => window.__strobeTimeline!.view.durationPs === 16_640_000);
+    expect(host.querySelector('[data-part=total]')!.textContent).toBe('16.0 µs');
+    expect(host.querySelector<HTMLElement>('[data-part=total]')!.title).toContain('Recorded from 0 s to 10.0 µs');
+  });
+
+  const searchField = (): HTMLInputElement => host.querySelector<HTMLInputElement>('[data-testid=timeline-search]')!;
+  const typeWords = (value: string): Promise<void> => act(async () => {
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')!.set!.call(searchField(), value);
+    searchField().dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  const pressThere = (name: string): Promise<boolean> => act(async () => searchField().dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true })));
+
+  it('goes to the first hit when Enter comes before the hits', async () => {
+    let release = (): void => undefined;
+    searchGate = new Promise((done) => (release = done));
+    await open();
+    await typeWords('inner');
+    await pressThere('Enter');
+    expect(key('q')).toBe('inner');
+    expect(key('sel')).toBeNull();
+    release();
+    await until(() => key('sel') === '0.0.0.1');
+    expect(text('timeline-hits')).toBe('1 of 1 hit');
+  });
+
+  it('goes to no hit when the words change or Escape is pressed before the hits come', async () => {
+    for (const giveUp of [() => typeWords('inne'), () => pressThere('Escape')]) {
+      let release = (): void => undefined;
+      searchGate = new Promise((done) => (release = done));
+      await open();
+      await typeWords('inner');
+      await pressThere('Enter');
+      await giveUp();
+      release();
+      await act(async () => new Promise<void>((done) => void setTimeout(done, 400)));
+      expect(key('sel')).toBeNull();
+      await act(async () => root.unmount());
+      host.remove();
+    }
+    await open();
   });
 
   it('goes to a time', async () => {

@@ -49,7 +49,7 @@ const SEARCH_HELP = [
   'joined by and, or, not and parentheses; "texts with blanks" in quotes',
 ].join('\n');
 
-/** Typing searches after this rest; Enter goes to the next hit at once. */
+/** Typing searches after this rest; Enter searches at once and goes to the next hit as soon as it is known. */
 const TYPING_REST_MS = 250;
 
 function Search({ store, session }: Props) {
@@ -71,17 +71,19 @@ function Search({ store, session }: Props) {
   };
   const onChange = (wanted: string): void => {
     setText(wanted);
+    session?.navigator.forgetStep();
     window.clearTimeout(timer.current);
     timer.current = window.setTimeout(() => run(wanted), TYPING_REST_MS);
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     if (event.key === 'Enter') {
       event.preventDefault();
-      if (text !== query) run(text);
-      else session?.navigator.stepHit(event.shiftKey ? -1 : 1);
+      run(text);
+      if (text !== '') session?.navigator.stepHit(event.shiftKey ? -1 : 1);
     } else if (event.key === 'Escape') {
       event.preventDefault();
       event.stopPropagation();
+      session?.navigator.forgetStep();
       if (text !== '') onClear();
       else document.querySelector<HTMLElement>('[data-testid=timeline-body]')?.focus();
     }

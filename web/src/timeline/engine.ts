@@ -29,6 +29,7 @@ import { Store } from './store';
 import { TileCache } from './tileCache';
 import { TileLoader, type TileSource } from './tileLoader';
 import { makeRuler } from './ticks';
+import { recordedSpan, wholeSpan } from './trace';
 import { wantedTiles } from './want';
 import { fitSpan, fullView, sameView, timeToX, xToTime, type TimeSpan, type View } from './view';
 
@@ -92,7 +93,9 @@ export class Engine {
   private strips: Track[] = [];
   private counters: readonly CounterInfo[] = [];
   private trace: TimeSpan = { startPs: 0, endPs: 1 };
+  private recorded: TimeSpan = { startPs: 0, endPs: 1 };
   private wider: TimeSpan | null = null;
+  private asked: { readonly view: View; readonly shown: View } | null = null; // what the address asked for, and what could be shown of it
   private toldView: View | null = null;
   private mark: SearchMark | null = null;
   private width = 1;
@@ -164,7 +167,7 @@ export class Engine {
   get view(): View {
     return this.motion.view;
   }
-  /** From the first to the last moment of the session. */
+  /** From the first to the last moment of the session: its recorded window and every event. */
   get window(): TimeSpan {
     return this.trace;
   }
@@ -190,16 +193,30 @@ export class Engine {
     const first = this.lines === null;
     this.lines = answer;
     this.planeOrdinals = new Map(answer.hosts.flatMap((host) => host.planes).map((plane, i) => [plane.id, i]));
-    const trace = { startPs: answer.window.start_ps, endPs: Math.max(answer.window.start_ps + 1, answer.window.end_ps) };
-    const old = this.trace;
-    if (trace.startPs !== old.startPs || trace.endPs !== old.endPs) {
-      const wasAll = first || sameView(this.motion.target, fullView(old));
-      this.trace = trace;
-      this.motion.setWindow(this.wider ?? trace);
-      if (wasAll) this.motion.jump(fullView(trace));
-    }
-    this.elements.total.textContent = formatTime(trace.endPs - trace.startPs);
+    this.setTrace(wholeSpan(answer), first);
+    this.recorded = recordedSpan(answer);
+    this.elements.total.textContent = formatTime(this.trace.endPs - this.trace.startPs);
+    const { startPs, endPs } = this.recorded;
+    const beyond = startPs > this.trace.startPs || endPs < this.trace.endPs;
+    this.elements.total.title = beyond ? `Recorded from ${formatTime(startPs)} to ${formatTime(endPs)}; events go from ${formatTime(this.trace.startPs)} to ${formatTime(this.trace.endPs)}.` : '';
     this.relayout();
+  }
+
+  /** Lines that are decoded later may reach further: who sees everything goes on seeing it, and a view that was cut is shown whole. */
+  private setTrace(trace: TimeSpan, first: boolean): void {
+    const old = this.trace;
+    if (trace.startPs === old.startPs && trace.endPs === old.endPs) return;
+    const seen = this.motion.target;
+    this.trace = trace;
+    this.motion.setWindow(this.wider ?? trace);
+    if (first || sameView(seen, fullView(old))) this.motion.jump(fullView(trace));
+    else if (this.asked !== null && sameView(seen, this.asked.shown)) this.jumpAsFarAsKnown(this.asked.view);
+  }
+
+  /** Goes to a view of the address, of which some may lie where no line is known to reach yet. */
+  jumpAsFarAsKnown(view: View): void {
+    this.jump(view);
+    this.asked = { view, shown: this.motion.target };
   }
 
   /** Null: no further than the session's own ends. */
@@ -471,7 +488,7 @@ export class Engine {
       crosshairX: this.cursorPs === null ? null : timeToX(input.view, this.width, this.cursorPs),
     });
     this.minimap.draw({
-      window: this.window, view: input.view, widthPx: this.elements.minimap.clientWidth, pixelRatio: this.ratio,
+      window: this.window, recorded: this.recorded, view: input.view, widthPx: this.elements.minimap.clientWidth, pixelRatio: this.ratio,
       palette: this.palette, cache: this.cache, strips: this.strips, density: this.store.get().search?.density ?? null, area,
     });
     const selectedLine = splitEventId(selection ?? detail?.id ?? '')?.line ?? '';

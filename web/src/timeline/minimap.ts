@@ -19,6 +19,7 @@ const MAX_ROWS_SHOWN = 4;
 
 export interface MinimapInput {
   readonly window: TimeSpan;
+  readonly recorded: TimeSpan; // what the density of the search divides
   readonly view: View;
   readonly widthPx: number;
   readonly pixelRatio: number;
@@ -118,16 +119,17 @@ export class Minimap {
   }
 
   private drawDensity(context: CanvasRenderingContext2D, input: MinimapInput): void {
-    const { density, widthPx, palette } = input;
+    const { density, widthPx, palette, window, recorded } = input;
     if (density === null || density.length === 0) return;
     const most = Math.max(...density);
     if (most === 0) return;
     context.fillStyle = palette.accent;
-    const step = widthPx / density.length;
+    const from = this.xOf(recorded.startPs, window, widthPx);
+    const step = (this.xOf(recorded.endPs, window, widthPx) - from) / density.length;
     density.forEach((count, i) => {
       if (count === 0) return;
       const tall = 2 + Math.round((TOP_PX - 4) * Math.sqrt(count / most));
-      context.fillRect(i * step, TOP_PX - 1 - tall, Math.max(1.5, step - 0.5), tall);
+      context.fillRect(from + i * step, TOP_PX - 1 - tall, Math.max(1.5, step - 0.5), tall);
     });
   }
 

@@ -4,6 +4,7 @@
 import { api, isAbort, toApiError } from '../api/client';
 import { formatCount, formatTime } from '../format/format';
 import type { Engine } from './engine';
+import { nextHit } from './hitOrder';
 import { barTop, type Track } from './layout';
 import { splitEventId, type EventDetail, type SearchAnswer, type SearchHit } from './model';
 import type { DrawnEvent } from './scene';
@@ -25,6 +26,7 @@ const searchBy = (query: string): { q: string } | { expression: string } => (isE
 export class Navigator {
   private readonly running = new Map<Purpose, AbortController>();
   private readonly details = new Map<string, EventDetail>();
+  private awaited: -1 | 1 | null = null; // a step to a hit, wanted before the hits were there
   private runs: { name: string; hits: readonly SearchHit[]; next: boolean } | null = null;
 
   constructor(
@@ -61,6 +63,7 @@ export class Navigator {
 
   select(id: string | null, options: { picked?: DrawnEvent | null; reveal?: boolean; push?: boolean; hitIndex?: number } = {}): void {
     const push = options.push ?? true;
+    this.awaited = null; // Who chooses something else does not want to be taken to a hit any more.
     this.running.get('neighbour')?.abort();
     if (id === null) {
       this.begin('detail');
@@ -208,6 +211,7 @@ export class Navigator {
 
   search(query: string): void {
     const signal = this.begin('search');
+    this.awaited = null;
     this.engine.setMark(query === '' ? null : new SearchMark(query, []));
     if (query === '') {
       this.store.set({ query, search: null, searching: false, searchError: null, hitIndex: -1 });
@@ -225,16 +229,24 @@ export class Navigator {
       this.store.set({ search, searching: false, hitIndex });
       if (hitIndex < 0 && search.truncated && selection !== null) void this.findRank(selection);
       this.engine.setMark(new SearchMark(query, search.hits, !search.truncated));
+      const { awaited } = this;
+      this.awaited = null;
       if (search.total === 0) this.notice(`No event matches "${query}".`);
+      else if (awaited !== null) this.stepHit(awaited);
     } catch (error) {
       if (isAbort(error)) return;
+      this.awaited = null;
       this.store.set({ searching: false, search: null, searchError: toApiError(error).body });
     }
   }
 
-  /** Next or previous hit of the search; without a search, of the runs of the selected op. */
+  /** Next or previous hit of the search, as soon as there are hits; without a search, of the runs of the selected op. */
   stepHit(direction: -1 | 1): void {
-    const { search, detail, query } = this.store.get();
+    const { search, searching, detail, query } = this.store.get();
+    if (query !== '' && searching) {
+      this.awaited = direction;
+      return;
+    }
     if (query !== '' && search !== null) {
       void this.quietly(() => this.stepIn(search, query, direction));
       return;
@@ -252,6 +264,11 @@ export class Navigator {
       }
       this.goToHit(this.runs.hits, direction, 'Run');
     });
+  }
+
+  /** The words change, or Escape: no longer go to a hit once there are some. */
+  forgetStep(): void {
+    this.awaited = null;
   }
 
   /** Of an event beyond the first page of hits: is it one, and which. */
@@ -301,21 +318,13 @@ export class Navigator {
   }
 
   private goToHit(hits: readonly SearchHit[], direction: -1 | 1, what: string): void {
-    const selection = this.store.get().selection;
-    const at = hits.findIndex((hit) => hit.event === selection);
-    const from = this.positionPs();
-    let index: number;
-    if (at >= 0) index = at + direction;
-    else if (direction > 0) index = hits.findIndex((hit) => hit.start_ps >= from);
-    else index = hits.findLastIndex((hit) => hit.start_ps < from);
-    // After the last comes the first again, and it is said.
-    const wrapped = index < 0 ? hits.length - 1 : index >= hits.length ? 0 : index;
-    const hit = hits[wrapped];
+    const { index, wrapped } = nextHit(hits, this.store.get().selection, this.positionPs(), direction);
+    const hit = hits[index];
     if (hit === undefined) {
       this.notice(`There is no ${what.toLowerCase()}.`);
       return;
     }
-    this.notice(`${what} ${wrapped + 1} of ${hits.length}: ${hit.name}${wrapped === index ? '' : ', from the other end again'}`);
+    this.notice(`${what} ${formatCount(index + 1)} of ${formatCount(hits.length)}: ${hit.name}${wrapped ? ', from the other end again' : ''}`);
     this.select(hit.event, { reveal: true });
   }
 

@@ -237,6 +237,7 @@ export class TimelineSession {
   /** Escape: the topmost thing only. False when there was nothing to close. */
   closeTop(): boolean {
     const { goToOpen, area, selection, panel } = this.store.get();
+    this.navigator.forgetStep();
     if (goToOpen) this.store.set({ goToOpen: false });
     else if (panel === 'gaps') this.store.set({ panel: 'event' });
     else if (this.engine.cursorPs !== null) {
@@ -283,7 +284,7 @@ export class TimelineSession {
     for (const key of FOLLOWED) this.seen.set(key, readKey(key) ?? '');
     const { engine, navigator } = this;
     const view = viewFromText(readKey('v') ?? '');
-    if (view !== null) engine.jump(view);
+    if (view !== null) engine.jumpAsFarAsKnown(view);
     // Beside another session the view may lie beyond this one's ends; until that one is there it is cut.
     if (this.store.get().twoOn) engine.unclamped = view;
     const selection = readKey('sel');

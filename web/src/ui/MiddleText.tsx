@@ -1,12 +1,26 @@
 // A long name in one line: the middle gives way, the tail that tells names apart stays.
+import { Link } from './Link';
 import { tailStart } from './tailStart';
 
-export function MiddleText({ text, className = 'mono middle' }: { text: string; className?: string }) {
+interface Props {
+  readonly text: string;
+  readonly to?: string | null; // where the name leads
+  readonly className?: string;
+}
+
+export function MiddleText({ text, to = null, className = 'mono middle' }: Props) {
   const cut = tailStart(text);
-  return (
-    <span className={className}>
+  const content = (
+    <>
       <span className="truncate">{text.slice(0, cut)}</span>
       {cut < text.length && <span className="nowrap">{text.slice(cut)}</span>}
-    </span>
+    </>
+  );
+  return to === null ? (
+    <span className={className}>{content}</span>
+  ) : (
+    <Link to={to} className={className}>
+      {content}
+    </Link>
   );
 }
