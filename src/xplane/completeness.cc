@@ -34,6 +34,15 @@ std::string Count(uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", WithCommas(count), noun, count == 1 ? "" : "s");
 }
 
+// Never negative, and the longest there is when a hostile window is longer than that.
+int64_t LengthPs(const ProfileFile::Window& window) {
+  if (window.end_ps <= window.start_ps) return 0;
+  const uint64_t length_ps =
+      static_cast<uint64_t>(window.end_ps) - static_cast<uint64_t>(window.start_ps);
+  constexpr int64_t kLongest = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::min(length_ps, static_cast<uint64_t>(kLongest)));
+}
+
 // 1'500'000'000 -> "1.5 ms".
 std::string DurationText(int64_t duration_ps) {
   constexpr std::pair<double, std::string_view> kUnits[] = {
@@ -169,7 +178,7 @@ void AddEventReasons(const HostCompleteness& host, Reasons* reasons) {
     add(3, host.events_beyond_window, "event",
         fmt::format("more than {} outside the window of {} that the profiler recorded",
                     DurationText(WindowTolerancePs(*host.window)),
-                    DurationText(host.window->end_ps - host.window->start_ps)));
+                    DurationText(LengthPs(*host.window))));
   }
   add(3, host.events_overlapping, "event",
       "on lines where events can only follow or nest, but that begin inside another and outlive "
@@ -295,8 +304,7 @@ Completeness Combine(std::vector<HostCompleteness> hosts) {
 }
 
 int64_t WindowTolerancePs(const ProfileFile::Window& window) {
-  const int64_t length_ps = std::max<int64_t>(0, window.end_ps - window.start_ps);
-  return std::min(kWindowTolerancePs, length_ps / kWindowPerTolerance);
+  return std::min(kWindowTolerancePs, LengthPs(window) / kWindowPerTolerance);
 }
 
 }  // namespace strobe::xplane
