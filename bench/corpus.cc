@@ -273,12 +273,15 @@ std::string GpuPlane(int device, uint64_t size_bytes, SeededRandom* random, Corp
       const uint64_t duration_ps = 1'500'000 + roll % 40'000'000;
       stats.clear();
       AppendStat(&stats, IntStat(correlation, roll % 5'000'000));
-      AppendStat(&stats, RefStat(hlo_op, op_refs[(roll >> 12) % op_refs.size()]));
+      // An op launches kernels of its own, each with a grid of its own or one of two others.
+      const uint64_t kernel = (roll >> 20) % kOps;
+      const uint64_t grid = (kernel * 97 + (roll >> 12) % 3) % 4096;
+      AppendStat(&stats, RefStat(hlo_op, op_refs[kernel % op_refs.size()]));
       AppendStat(&stats, RefStat(hlo_module, module_ref));
       if (roll % 10 < 3) AppendStat(&stats, IntStat(context, 1));
-      AppendStat(&stats, TextStat(details, "regs:64 grid:" + std::to_string(roll % 4096) +
-                                               ",1,1 block:256,1,1"));
-      line.AddEvent(1 + (roll >> 20) % kOps, now_ps, duration_ps, stats);
+      AppendStat(&stats,
+                 TextStat(details, "regs:64 grid:" + std::to_string(grid) + ",1,1 block:256,1,1"));
+      line.AddEvent(1 + kernel, now_ps, duration_ps, stats);
       now_ps += duration_ps + (roll >> 30) % 2'000'000;
     }
     plane.AddLine(line.bytes());

@@ -124,6 +124,18 @@ class Strobe:
         start = self.window["start_ps"] + int(self.random.random() * (span - width))
         self.fetch_window(start, start + width)
 
+    def wait_rest(self):
+        """Until nothing runs or waits in the background: a moment in which both are zero twice running."""
+        deadline = time.monotonic() + KEPT_TIMEOUT_S
+        at_rest = 0
+        while at_rest < 2:
+            text = self.server.get("/metrics").decode()
+            busy = sum(int(count) for count in re.findall(r'strobe_engine_work_(?:waiting|running)\{class="background"\} (\d+)', text))
+            at_rest = 0 if busy else at_rest + 1
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the server had work for more than {KEPT_TIMEOUT_S} s")
+            time.sleep(0.02)
+
     def wait_kept(self):
         """Until the conversion is whole: what a first look needs is written last."""
         deadline = time.monotonic() + KEPT_TIMEOUT_S

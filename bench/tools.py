@@ -74,15 +74,18 @@ def ask(system, path, limit_s):
     return time.perf_counter() - begin
 
 
-def measure_tool(system, directory, tool, limit_s, from_disk=False, loaded=False):
-    """One server process: {first_s, stored_s, peak_bytes}. `loaded`: the first question comes after everything is decoded."""
+def measure_tool(system, directory, tool, limit_s, from_disk=False, after=None):
+    """One server process: {first_s, stored_s, peak_bytes}. The first question comes at once, after "loaded" (everything is decoded) or
+    "rest" (the server has nothing left to do for the file)."""
     systems.settle_disk()
     (systems.drop_from_page_cache if from_disk else systems.warm_page_cache)(directory)
     try:
         system.start(directory)
         try:
-            if loaded:
+            if after:
                 system.wait_loaded()
+            if after == "rest":
+                system.wait_rest()
             path = path_of(system, directory, tool)
             figures = {"first_s": ask(system, path, limit_s)}
             if tool not in NOT_STORED:
@@ -126,7 +129,8 @@ def measure(root, shape, size_mb, corpus, fresh_copy, peers, tools):
         extra["overview_from_disk_s"] = disk
     ops = "kernel_stats" if shape == "gpu" else "hlo_stats"
     if ops in tools and shape != SAMPLE:
-        extra["warm_columns_s"] = [measure_tool(systems.make("strobe", root), fresh_copy("strobe"), ops, limit_s, loaded=True)["first_s"] for _ in range(3)]
+        for figure, after in (("just_loaded_s", "loaded"), ("warm_columns_s", "rest")):
+            extra[figure] = [measure_tool(systems.make("strobe", root), fresh_copy("strobe"), ops, limit_s, after=after)["first_s"] for _ in range(3)]
         extra["warm_columns_tool"] = ops
     print(f"  {shape} {size_mb} {extra}", flush=True)
     return {"shape": shape, "size_mb": size_mb, "corpus": corpus, "runs": runs, "extra": extra}
@@ -186,8 +190,10 @@ def gate_rows(rows):
         warm = row["extra"].get("warm_columns_s")
         if warm:
             scaled = statistics.median(warm) * ROW_8_EVENTS / row["corpus"]["events"]
-            gates.append([f"8: {row['extra']['warm_columns_tool']} over all events once columns are ready, for 30 M events", where,
+            gates.append([f"8: {row['extra']['warm_columns_tool']} over all events, columns warm and the server at rest, for 30 M events", where,
                           f"{scaled * 1000:.0f} ms", "300 ms", verdict(scaled <= ROW_8_S)])
+            gates.append([f"{row['extra']['warm_columns_tool']} asked the moment everything is decoded", where,
+                          f"{statistics.median(row['extra']['just_loaded_s']):.2f} s", "-", "-"])
         stored = {tool: statistics.median(found["stored_s"]) for (tool, name), found in row["runs"].items()
                   if name == "strobe" and isinstance(found, dict) and "stored_s" in found}
         if stored:

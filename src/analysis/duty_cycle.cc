@@ -141,11 +141,12 @@ void AddLine(const xplane::LineColumns& line, bool active, const std::vector<uin
   });
 }
 
-bool IsOpLine(std::string_view name) { return name == "XLA Ops" || name == "Sparse Core Ops"; }
+// Of the op lines those that the duty cycle is taken from.
+bool IsDutyLine(std::string_view name) { return name == "XLA Ops" || name == "Sparse Core Ops"; }
 
 size_t OpLinesOf(const xplane::Plane& plane) {
   return static_cast<size_t>(std::ranges::count_if(
-      plane.lines, [](const xplane::Line& line) { return IsOpLine(line.name); }));
+      plane.lines, [](const xplane::Line& line) { return IsDutyLine(line.name); }));
 }
 
 void AddPlane(const xplane::ProfileFile& file, size_t plane, Trackers* trackers) {
@@ -153,9 +154,9 @@ void AddPlane(const xplane::ProfileFile& file, size_t plane, Trackers* trackers)
   for (size_t l = 0; l < described.lines.size(); ++l) {
     const std::string_view name = described.lines[l].name;
     const bool ops = name == "XLA Ops";
-    if (!IsOpLine(name) && name != "XLA Modules" && name != "Sparse Core Modules") continue;
+    if (!IsDutyLine(name) && name != "XLA Modules" && name != "Sparse Core Modules") continue;
     const std::vector<uint8_t> duty = ops ? DutyOfEntries(file, plane) : std::vector<uint8_t>();
-    AddLine(file.Line(plane, l), IsOpLine(name), ops ? &duty : nullptr, trackers);
+    AddLine(file.Line(plane, l), IsDutyLine(name), ops ? &duty : nullptr, trackers);
   }
 }
 

@@ -39,10 +39,17 @@ void StatSlots::Read(const EventRecord& record, StatValues* values) const {
 }
 
 void StatSlots::ReadStat(std::string_view stat, size_t readable_behind, StatValues* values) const {
-  WireReader reader(stat, readable_behind);
-  WireField field;
   int64_t id = 0;
   RawStat value;
+  if (ReadUsualStat(stat, readable_behind, &id, &value)) {
+    const int8_t slot = SlotOf(id);
+    if (slot != kNone) values->Set(static_cast<size_t>(slot), value);
+    return;
+  }
+  id = 0;
+  value = RawStat();
+  WireReader reader(stat, readable_behind);
+  WireField field;
   while (reader.Next(&field)) {
     switch (field.number) {
       case 1:

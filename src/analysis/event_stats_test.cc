@@ -82,5 +82,58 @@ TEST(ForEachStatTest, DamagedEventsAreReadAlikeBothWays) {
   }
 }
 
+class StatSlotsTest : public testing::Test {
+ protected:
+  StatSlotsTest() {
+    for (const int64_t id : {1, 2, 3, 300}) plane_.stat_metadata.push_back({.id = id, .name = "s"});
+    constexpr std::string_view kNames[] = {"a", "b", "c", "far"};
+    for (size_t i = 0; i < 4; ++i) plane_.stat_metadata[i].name = kNames[i];
+  }
+  // With the reader of usual stats, and with the general one alone.
+  void ExpectBothAlike(const std::string& event) {
+    const StatSlots slots(plane_, {"a", "b", "c", "far"});
+    const std::string padded = event + std::string(kPadding, '\x22');
+    const std::string_view bytes = std::string_view(padded).substr(0, event.size());
+    StatValues fast;
+    StatValues general;
+    slots.Read({bytes, kPadding}, &fast);
+    slots.Read({bytes, 0}, &general);
+    for (size_t i = 0; i < 4; ++i) {
+      ASSERT_EQ(fast.has(i), general.has(i)) << testing::PrintToString(event);
+      if (!fast.has(i)) continue;
+      EXPECT_EQ(fast[i].type, general[i].type) << testing::PrintToString(event);
+      EXPECT_EQ(fast[i].bits, general[i].bits) << testing::PrintToString(event);
+      EXPECT_EQ(fast[i].text, general[i].text) << testing::PrintToString(event);
+    }
+  }
+
+  xplane::Plane plane_;
+};
+
+TEST_F(StatSlotsTest, EveryTypeOfAStatIsReadAlikeBothWays) {
+  using std::string_literals::operator""s;
+  for (const std::string& stat :
+       {"\x08\x01\x18\x07"s, "\x08\x01\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,
+        "\x08\x01\x2a\x00"s, "\x08\x02\x2a\x03yes"s, "\x08\x02\x32\x02\x00\xff"s,
+        "\x08\x03\x38\x02"s, "\x08\xac\x02\x18\x05"s,
+        "\x08\x01\x11\x00\x00\x00\x00\x00\x00\xf0\x3f"s, "\x18\x07\x08\x01"s, "\x08\x01"s,
+        "\x18\x07"s, "\x08\x01\x18\x07\x18\x08"s, "\x08\x02\x2a\x03yes\x18\x01"s,
+        "\x08\x02\x2a\x04yes"s, "\x08\x01\x18\x80"s,
+        "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"s}) {
+    ExpectBothAlike("\x22"s + static_cast<char>(stat.size()) + stat);
+  }
+}
+
+TEST_F(StatSlotsTest, DamagedStatsAreReadAlikeBothWays) {
+  SeededRandom random(8);
+  for (int round = 0; round < 20000; ++round) {
+    std::string event = Canonical().substr(0, random.Next() % 48);
+    for (uint64_t flips = random.Next() % 4; flips > 0 && !event.empty(); --flips) {
+      event[random.Next() % event.size()] = static_cast<char>(random.Next());
+    }
+    ExpectBothAlike(event);
+  }
+}
+
 }  // namespace
 }  // namespace strobe::analysis

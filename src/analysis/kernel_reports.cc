@@ -220,6 +220,7 @@ class PlaneKernels {
       names_.push_back(
           {names->NumberOf(metadata.name), UsesTensorCore(metadata.name) ? kUsesTensorCore : 0});
     }
+    seen_.resize(names_.size());
   }
 
   Status Run(const CancelToken& cancel) {
@@ -251,8 +252,36 @@ class PlaneKernels {
     bool is_known = false;
   };
 
+  // Launches of a name that were seen last, so that their texts are compared and not read again. A
+  // kernel is launched in few forms, and in turn.
+  struct Seen {
+    static constexpr size_t kForms = 4;
+    struct Form {
+      GpuEvent event;
+      Totals* totals = nullptr;
+    };
+    std::array<Form, kForms> forms;
+    size_t next = 0;
+  };
+  static bool IsAlike(const GpuEvent& a, const GpuEvent& b) {
+    return a.kernel_details == b.kernel_details && a.hlo_op == b.hlo_op &&
+           a.framework_op == b.framework_op && a.equation == b.equation &&
+           a.program_id == b.program_id;
+  }
+
   void AddEvent(const GpuEvent& gpu, uint32_t name, uint64_t duration_ns) {
     if (!gpu.is_kernel()) return;
+    Seen& seen = seen_[name];
+    for (const Seen::Form& form : seen.forms) {
+      if (form.totals == nullptr || !IsAlike(form.event, gpu)) continue;
+      form.totals->Add({1, duration_ns, duration_ns, duration_ns, 0});
+      return;
+    }
+    seen.forms[seen.next] = {gpu, AddKind(gpu, name, duration_ns)};
+    seen.next = (seen.next + 1) % Seen::kForms;
+  }
+
+  Totals* AddKind(const GpuEvent& gpu, uint32_t name, uint64_t duration_ns) {
     KernelReport details;
     ParseKernelDetails(gpu.kernel_details, &details);
     Kind kind;
@@ -277,7 +306,9 @@ class PlaneKernels {
     }
     kind.op_name = op.number;
     const Totals once = {1, duration_ns, duration_ns, duration_ns, details.occupancy_percent};
-    parts_[PartOf(KindHash()(kind))][kind].Add(once);
+    Totals& totals = parts_[PartOf(KindHash()(kind))][kind];
+    totals.Add(once);
+    return &totals;
   }
 
   Op OfText(std::string_view name) {
@@ -304,6 +335,7 @@ class PlaneKernels {
   Texts& op_names_;
   Parts& parts_;
   std::vector<Name> names_;  // by event metadata
+  std::vector<Seen> seen_;   // likewise
   std::unordered_map<std::string_view, Op> by_text_;
   std::map<std::pair<uint64_t, std::string_view>, Op> by_hlo_;
 };

@@ -4,8 +4,9 @@
 //                           HeaviestKernels(host, planes, &hlo_ops, OpStats::kMaxKernels, cancel));
 //
 // Launches are one kind when they agree in everything but time: name, grid, block, registers,
-// memory, op. Planes are read side by side. Cost: 150 ns an event of the streams; 120 B a kind of a
-// plane, twice while planes are added up.
+// memory, op. Planes are read side by side. Cost: 60 ns an event of the streams, 300 ns when its
+// name was not launched alike among the last four; 120 B a kind of a plane, twice while planes are
+// added up.
 #pragma once
 
 #include <cstdint>

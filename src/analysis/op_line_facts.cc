@@ -15,11 +15,11 @@ enum Wanted : size_t { kOffset, kDuration, kGroup, kFirstOther };
 constexpr size_t kEventsPerCheck = 1 << 16;
 constexpr std::chrono::milliseconds kCancelCheckInterval{20};
 
+}  // namespace
+
 bool IsOpLine(std::string_view name) {
   return name == "XLA Ops" || name == "Framework Ops" || name == "Sparse Core Ops";
 }
-
-}  // namespace
 
 Result<std::shared_ptr<const OpLineFacts>> OpLineFacts::Read(const xplane::ProfileFile& file,
                                                              size_t plane, size_t line,

@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@
 #include "src/xplane/profile_file.h"
 
 namespace strobe::analysis {
+
+// Lines of a TPU whose events are ops.
+bool IsOpLine(std::string_view name);
 
 class OpLineFacts {
  public:

@@ -53,7 +53,7 @@ class StatScanner {
       const size_t wanted = SlotOf(PeekId(bytes));
       if (wanted == kUnwanted) return;
       stat = xplane::Stat();
-      if (DecodeSmall(bytes, readable_behind, &stat) || Decode(bytes, readable_behind, &stat)) {
+      if (DecodeUsual(bytes, readable_behind, &stat) || Decode(bytes, readable_behind, &stat)) {
         visit(wanted, stat);
       }
     });
@@ -71,8 +71,7 @@ class StatScanner {
     return PeekAnyId(stat);
   }
   static int64_t PeekAnyId(std::string_view stat);
-  // Nearly all stats of events: a whole number under a small id, and nothing else.
-  static bool DecodeSmall(std::string_view bytes, size_t readable_behind, xplane::Stat* stat);
+  bool DecodeUsual(std::string_view bytes, size_t readable_behind, xplane::Stat* stat) const;
   bool Decode(std::string_view bytes, size_t readable_behind, xplane::Stat* stat) const;
   // The text that a ref points to; empty when there is none.
   std::string_view RefText(int64_t id) const {
@@ -98,24 +97,19 @@ class StatScanner {
   std::unordered_map<int64_t, std::string_view> far_refs_;  // of ids beyond kDenseIds
 };
 
-inline bool StatScanner::DecodeSmall(std::string_view bytes, size_t readable_behind,
-                                     xplane::Stat* stat) {
-  constexpr char kUintTag = 3 << 3;
-  constexpr char kIntTag = 4 << 3;
-  if (bytes.size() < 4 || readable_behind < wire::kFastReadBytes) return false;
-  if (bytes[0] != kIdTag || (bytes[1] & 0x80) != 0) return false;
-  if (bytes[2] != kUintTag && bytes[2] != kIntTag) return false;
-  const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
-  uint64_t value = 0;
-  if (wire::DecodeVarintFast(begin + 3, &value) != begin + bytes.size()) return false;
-  stat->metadata_id = bytes[1];
-  if (bytes[2] == kUintTag) {
-    stat->type = xplane::StatType::kUint64;
-    stat->uint64_value = value;
+inline bool StatScanner::DecodeUsual(std::string_view bytes, size_t readable_behind,
+                                     xplane::Stat* stat) const {
+  using xplane::StatType;
+  RawStat value;
+  if (!ReadUsualStat(bytes, readable_behind, &stat->metadata_id, &value)) return false;
+  stat->type = value.type;
+  if (value.type == StatType::kInt64) {
+    stat->int64_value = static_cast<int64_t>(value.bits);
   } else {
-    stat->type = xplane::StatType::kInt64;
-    stat->int64_value = static_cast<int64_t>(value);
+    stat->uint64_value = value.bits;
   }
+  stat->text =
+      value.type == StatType::kRef ? RefText(static_cast<int64_t>(value.bits)) : value.text;
   return true;
 }
 

@@ -4,26 +4,17 @@
 #include <set>
 #include <string_view>
 
+#include "src/analysis/op_line_facts.h"
 #include "src/analysis/op_line_walk.h"
 #include "src/analysis/plane_ops.h"
 
 namespace strobe::analysis {
 namespace {
 
-constexpr std::string_view kOpLine = "XLA Ops";
-constexpr std::string_view kFrameworkOpLine = "Framework Ops";
 constexpr std::string_view kSparseOpLine = "Sparse Core Ops";
 constexpr std::string_view kSparseModuleLine = "Sparse Core Modules";
 constexpr std::string_view kStepLine = "Steps";
 constexpr std::string_view kSparseStepLine = "Sparse Core Steps";
-
-bool IsOpLine(std::string_view name) {
-  return name == kOpLine || name == kFrameworkOpLine || name == kSparseOpLine;
-}
-
-}  // namespace
-
-namespace {
 
 void KeepGroups(OpAccumulator* sums, const std::shared_ptr<const PlaneOps>& ops,
                 std::map<int64_t, std::shared_ptr<const GroupOps>>* groups) {

@@ -9,6 +9,7 @@ namespace strobe {
 namespace {
 
 thread_local const Executor* pool_of_thread = nullptr;
+thread_local Executor::Priority priority_of_task = Executor::Priority::kInteractive;
 
 }  // namespace
 
@@ -63,6 +64,10 @@ Status Executor::Submit(Priority priority, std::string_view user, std::function<
 
 bool Executor::OnOwnThread() const { return pool_of_thread == this; }
 
+Executor::Priority Executor::PriorityHere(Priority otherwise) const {
+  return OnOwnThread() ? priority_of_task : otherwise;
+}
+
 std::optional<FairQueue::Taken> Executor::AwaitTask(std::unique_lock<std::mutex>& lock) {
   for (;;) {
     if (auto taken = queue_.Take(clock_.MonotonicNanos())) return taken;
@@ -78,6 +83,7 @@ void Executor::Run() {
     lock.unlock();
     {
       const WorkOwner::Scope scope(taken->user);
+      priority_of_task = taken->priority;
       taken->task();
       taken->task = nullptr;  // release what the task captured before anyone sees us idle
     }

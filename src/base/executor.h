@@ -50,6 +50,9 @@ class Executor {
   Status Submit(Priority priority, std::string_view user, std::function<void()> task);
   // Whether the calling thread is one of this pool's.
   bool OnOwnThread() const;
+  // Of the task that the calling thread is at when it is one of this pool's, else `otherwise`: what
+  // background work hands out stays background work.
+  Priority PriorityHere(Priority otherwise) const;
   // Waits until both queues are empty and nothing runs. For tests and shutdown.
   void WaitUntilIdle();
   size_t queued_tasks() const;

@@ -38,6 +38,26 @@ TEST(ExecutorTest, RunsEverythingThatWasTaken) {
   EXPECT_EQ(executor.queued_tasks(), 0u);
 }
 
+TEST(ExecutorTest, TasksKnowTheirPriority) {
+  Executor executor({.threads = 1});
+  const Executor other({.threads = 1});
+  EXPECT_EQ(executor.PriorityHere(Priority::kBackground), Priority::kBackground);
+  for (const Priority priority : {Priority::kBackground, Priority::kInteractive}) {
+    Priority seen = Priority::kInteractive;
+    Priority seen_of_other = Priority::kBackground;
+    ASSERT_TRUE(executor
+                    .Submit(priority,
+                            [&] {
+                              seen = executor.PriorityHere(Priority::kInteractive);
+                              seen_of_other = other.PriorityHere(Priority::kInteractive);
+                            })
+                    .ok());
+    executor.WaitUntilIdle();
+    EXPECT_EQ(seen, priority);
+    EXPECT_EQ(seen_of_other, Priority::kInteractive);
+  }
+}
+
 TEST(ExecutorTest, InteractiveGoesFirst) {
   Gate gate;
   Executor executor({.threads = 1});

@@ -209,6 +209,7 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   void LeaveLoading(bool whole);
   void FinishLoading(bool whole);
   void KeepAndJudge();
+  void SumUpGpuOps(const CancelToken& cancel);
   uint64_t BytesOf(const LineSlot& slot) const;
 
   friend class SessionExporter;  // session_export.cc

@@ -132,6 +132,21 @@ void SessionState::KeepAndJudge() {
   if (!record.ok()) {
     LogDebug("engine.not_judged", {{"session", entry_.id}, {"reason", record.status().ToString()}});
   }
+  SumUpGpuOps(cancel);
+}
+
+// Tools of a GPU's ops begin with stats of every event, which no column has: read once, before
+// anybody asks. What is opened from kept columns has its answers kept too.
+void SessionState::SumUpGpuOps(const CancelToken& cancel) {
+  if (hosts_.size() != 1 || hosts_[0].profile == nullptr || hosts_[0].from_columns) return;
+  const std::shared_ptr<tools::SessionInput> inputs = ToolInputs();
+  if (!inputs->facts().has_gpu_plane || cancel.cancelled()) return;
+  constexpr size_t kOnlyHost[] = {0};
+  const auto ops = inputs->CombinedOps(kOnlyHost, cancel);
+  if (!ops.ok()) {
+    LogDebug("engine.not_summed_up", {{"session", entry_.id}, {"reason", ops.status().ToString()}});
+  }
+  parts_->make_room();
 }
 
 LineInfo SessionState::DescribeLine(const HostState& host, uint32_t p, uint32_t l) const {

@@ -91,7 +91,9 @@ std::shared_ptr<tools::SessionInput> SessionState::ToolInputs() {
       if (const std::shared_ptr<SessionState> session = weak.lock()) session->MarkHostDone(host);
     };
     parts.parallel = [shared = parts_](size_t count, const std::function<void(size_t)>& work) {
-      ParallelFor(shared->executor, Executor::Priority::kInteractive, count, work);
+      const Executor::Priority priority =
+          shared->executor->PriorityHere(Executor::Priority::kInteractive);
+      ParallelFor(shared->executor, priority, count, work);
     };
     auto modules = std::make_shared<hlo::ModuleSet>();
     for (const HostState& host : hosts_) {

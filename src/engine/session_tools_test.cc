@@ -153,6 +153,39 @@ TEST_F(SessionToolsTest, ManyAskersOneComputation) {
   EXPECT_EQ(runs_, 1);
 }
 
+// The stats of its events are read in the background, once everything is loaded.
+TEST_F(SessionToolsTest, OpsOfAGpuAreSummedUpBeforeAnybodyAsks) {
+  XSpaceBuilder space;
+  PlaneBuilder& device = space.AddPlane("/device:GPU:0");
+  LineBuilder& stream = device.AddLine(7, "Stream #7(Compute)", 0);
+  stream.AddEvent(device.AddEventMetadata("gemm"), 1'000, 9'000'000)
+      .AddStat(device.StatId("kernel_details"), std::string_view("regs:8 grid:1,1,1 block:1,1,1"));
+  Write("h0.xplane.pb", space.Serialize());
+  Start(/*with_cache=*/false);
+  const std::string id = engine_->Sessions()[0].entry.id;
+  ASSERT_TRUE(engine_->Open(id).ok());
+  // Who has given up can be given what is there already, and nothing else.
+  CancelSource given_up;
+  given_up.Cancel();
+  ToolDescriptor tool = Counting();
+  tool.run = [&](const ToolQuestion&, ToolInput& input, const CancelToken&) -> Result<ToolResult> {
+    constexpr size_t kHosts[] = {0};
+    STROBE_ASSIGN_OR_RETURN(const auto ops, input.CombinedOps(kHosts, given_up.token()));
+    EXPECT_EQ(ops->kernels.size(), 1u);
+    ToolResult result;
+    result.partial = true;  // not kept
+    return result;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  bool summed_up = false;
+  while (!summed_up && std::chrono::steady_clock::now() < deadline) {
+    session_ = engine_->Open(id).value();
+    summed_up = session_->RunTool(tool, Question(tool, {0}), CancelToken()).ok();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(summed_up);
+}
+
 TEST_F(SessionToolsTest, ATimeLimitStopsATool) {
   constexpr int64_t kLimitSeconds = 5;
   Write("h0.xplane.pb", Profile());
