@@ -36,13 +36,46 @@ class EventOrder {
 
 EventOrder FileOrder(const LineBytes& bytes, const xplane::LineColumns& columns);
 
-// A stable sort that is quick for what consists of few sorted runs: rows of a line, lines of a
-// track. Cost: one look at each pair of neighbours, and a merge for each doubling of runs.
+// Moves each item that stands too late to its place, as long as that takes no more than `most`
+// steps. False when it took more; what was moved until then is no less sorted. Stable.
+template <typename Item, typename Less>
+bool InsertNear(std::vector<Item>* items, Less less, size_t most) {
+  std::vector<Item>& list = *items;
+  size_t steps = 0;
+  for (size_t i = 1; i < list.size(); ++i) {
+    if (!less(list[i], list[i - 1])) continue;
+    const Item moving = list[i];
+    size_t place = i;
+    do {
+      list[place] = list[place - 1];
+      --place;
+      ++steps;
+    } while (place > 0 && steps < most && less(moving, list[place - 1]));
+    list[place] = moving;
+    if (steps >= most) return false;
+  }
+  return true;
+}
+
+// A stable sort that is quick for what consists of few sorted runs (rows of a line, lines of a
+// track), and for what is sorted but for items that stand near their place. Cost: one look at each
+// pair of neighbours, and a merge for each doubling of runs; of very many runs first kNearSteps
+// moves an item.
 template <typename Item, typename Less>
 void SortRuns(std::vector<Item>* items, Less less) {
-  std::vector<size_t> starts = {0};
-  for (size_t i = 1; i < items->size(); ++i) {
-    if (less((*items)[i], (*items)[i - 1])) starts.push_back(i);
+  constexpr size_t kNearSteps = 2;
+  constexpr size_t kManyRuns = 64;
+  const auto find_starts = [&] {
+    std::vector<size_t> starts = {0};
+    for (size_t i = 1; i < items->size(); ++i) {
+      if (less((*items)[i], (*items)[i - 1])) starts.push_back(i);
+    }
+    return starts;
+  };
+  std::vector<size_t> starts = find_starts();
+  if (starts.size() > kManyRuns) {
+    if (InsertNear(items, less, kNearSteps * items->size())) return;
+    starts = find_starts();
   }
   if (starts.size() == 1) return;
   starts.push_back(items->size());

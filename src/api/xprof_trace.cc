@@ -141,6 +141,22 @@ JsonText& JsonText::Quoted(std::string_view text) {
   return *this;
 }
 
+// The texts of a view as they stand in JSON, each made at its first use: most stand there often.
+class QuotedTexts {
+ public:
+  explicit QuotedTexts(const TraceView& view) : view_(view), quoted_(view.text_count()) {}
+
+  std::string_view Of(uint32_t text) {
+    std::string& quoted = quoted_[text];
+    if (quoted.empty()) quoted = JsonText(0).Quoted(view_.Text(text)).Take();
+    return quoted;
+  }
+
+ private:
+  const TraceView& view_;
+  std::vector<std::string> quoted_;  // empty: not made yet; made, it has its quotes at least
+};
+
 // Names of counters that are shares or rates are written with two digits.
 bool IsRateName(std::string_view name) {
   return name.ends_with("(util %)") || name.ends_with(" (MB/sec)");
@@ -149,7 +165,7 @@ bool IsRateName(std::string_view name) {
 class StreamingJson {
  public:
   explicit StreamingJson(const TraceView& view)
-      : view_(view), json_(view.events.size() * kTypicalEventBytes + 4096) {
+      : view_(view), texts_(view), json_(view.events.size() * kTypicalEventBytes + 4096) {
     frame_numbers_.resize(view.text_count());
     for (size_t i = 0; i < view.stack_frames.size(); ++i) {
       frame_numbers_[view.stack_frames[i]] = static_cast<uint32_t>(i + 1);
@@ -235,7 +251,7 @@ class StreamingJson {
     const bool complete = event.kind == TraceView::EventKind::kComplete;
     json_.Raw("{\"pid\":").Unsigned(event.process);
     if (complete) json_.Raw(",\"tid\":").Unsigned(event.thread);
-    json_.Raw(",\"name\":").Quoted(view_.Text(event.name));
+    json_.Raw(",\"name\":").Raw(texts_.Of(event.name));
     json_.Raw(",\"ts\":").Micros(end_of_pair ? event.start_ps + event.duration_ps : event.start_ps);
     if (complete) {
       json_.Raw(",\"dur\":").Micros(std::max(event.duration_ps, kShortestDurationPs));
@@ -285,7 +301,7 @@ class StreamingJson {
       }
       if (!first) json_.Raw(",");
       first = false;
-      json_.Quoted(view_.Text(argument.name)).Raw(":");
+      json_.Raw(texts_.Of(argument.name)).Raw(":");
       WriteValue(argument);
     }
     json_.Raw("}");
@@ -298,7 +314,7 @@ class StreamingJson {
         if (argument.stack_frame) {
           json_.Quoted("@@" + std::string(view_.Text(argument.text)));
         } else {
-          json_.Quoted(view_.Text(argument.text));
+          json_.Raw(texts_.Of(argument.text));
         }
         return;
       case Argument::Kind::kInt64: {
@@ -371,6 +387,7 @@ class StreamingJson {
   }
 
   const TraceView& view_;
+  QuotedTexts texts_;
   JsonText json_;
   std::vector<uint32_t> frame_numbers_;  // by text; 0: not a frame
   const Event* counter_ = nullptr;
@@ -383,7 +400,7 @@ class StreamingJson {
 class LegacyJson {
  public:
   explicit LegacyJson(const TraceView& view)
-      : view_(view), json_(view.events.size() * kTypicalEventBytes + 4096) {}
+      : view_(view), texts_(view), json_(BytesOf(view) + 4096) {}
 
   std::string Write() {
     json_.Raw(
@@ -423,19 +440,47 @@ class LegacyJson {
       json_.Raw("\"args\": {");
       for (uint32_t i = 0; i < event.argument_count; ++i) {
         const Argument& argument = view_.arguments[event.first_argument + i];
-        json_.Raw(i == 0 ? "" : ", ").Quoted(view_.Text(argument.name)).Raw(": ");
-        json_.Quoted(view_.Text(argument.text));
+        json_.Raw(i == 0 ? "" : ", ").Raw(texts_.Of(argument.name)).Raw(": ");
+        WriteText(argument);
       }
       json_.Raw("}, ");
     }
     const bool instant = event.duration_ps == 0;
     if (!instant) json_.Raw("\"dur\": ").Raw(PythonFloat(event.duration_ps)).Raw(", ");
-    json_.Raw("\"name\": ").Quoted(view_.Text(event.name));
+    json_.Raw("\"name\": ").Raw(texts_.Of(event.name));
     json_.Raw(instant ? ", \"ph\": \"i\", \"pid\": " : ", \"ph\": \"X\", \"pid\": ");
     json_.Unsigned(event.process);
     if (instant) json_.Raw(", \"s\": \"t\"");
     json_.Raw(", \"tid\": ").Unsigned(event.thread);
     json_.Raw(", \"ts\": ").Raw(PythonFloat(event.start_ps)).Raw("},\n");
+  }
+
+  // Nearly what will be written, so that memory is asked for once.
+  static size_t BytesOf(const TraceView& view) {
+    constexpr size_t kNumberBytes = 20;
+    size_t bytes = view.events.size() * kTypicalEventBytes;
+    for (const Argument& argument : view.arguments) {
+      bytes += 8 + view.Text(argument.name).size();
+      bytes +=
+          argument.kind == Argument::Kind::kText ? view.Text(argument.text).size() : kNumberBytes;
+    }
+    return bytes;
+  }
+
+  void WriteText(const Argument& argument) {
+    switch (argument.kind) {
+      case Argument::Kind::kText:
+        json_.Raw(texts_.Of(argument.text));
+        return;
+      case Argument::Kind::kInt64:
+        json_.Raw("\"").Signed(argument.integer).Raw("\"");
+        return;
+      case Argument::Kind::kUint64:
+        json_.Raw("\"").Unsigned(argument.unsigned_integer).Raw("\"");
+        return;
+      case Argument::Kind::kDouble:
+        json_.Raw("\"").Format("%g", argument.number).Raw("\"");
+    }
   }
 
   // As Python prints a float: the shortest text that reads back, with ".0" when it is whole.
@@ -452,6 +497,7 @@ class LegacyJson {
   }
 
   const TraceView& view_;
+  QuotedTexts texts_;
   JsonText json_;
 };
 

@@ -315,7 +315,9 @@ SingleFlight<tools::ToolResult>::Answer SessionState::ComputeTool(
     const CancelToken& cancel) {
   const std::shared_ptr<tools::SessionInput> inputs = ToolInputs();
   RunningMark mark(*this, tool.id, question.hosts);
-  if (tool.cost == tools::CostClass::kEvents && !IsTooLarge(question.hosts)) {
+  // What a tool that does not apply reads of the events all the same it decodes by itself.
+  const bool applies = tool.applies == nullptr || tool.applies(inputs->facts()).applies;
+  if (tool.cost == tools::CostClass::kEvents && applies && !IsTooLarge(question.hosts)) {
     STROBE_RETURN_IF_ERROR(DecodeHosts(question.hosts, cancel));
     mark.Enter(ToolProgress::Stage::kHosts);
     // Hosts are independent of each other; what the tool does with them comes after.

@@ -224,6 +224,11 @@ TraceView::EventKind TraceHost::KindOf(const Line& line, uint32_t event) const {
 uint64_t TraceHost::FlowOf(const Line& line, uint32_t event) const {
   const std::vector<FlowEnd>& flows = line.prepared->flows;
   if (flows.empty() || line.is_counter) return 0;
+  // Where each event has one, its place is known.
+  if (event < flows.size() && flows[event].event == event &&
+      (event + 1 == flows.size() || flows[event + 1].event != event)) {
+    return flows[event].flow;
+  }
   const auto after = std::ranges::upper_bound(flows, event, {}, &FlowEnd::event);
   if (after == flows.begin()) return 0;
   const FlowEnd& last = *std::prev(after);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +27,52 @@ constexpr std::array<std::string_view, 8> kInternalStats = {
     "_pt", "_p", "_ct", "_c", "_r", "flops", "program_id", "symbol_id"};
 constexpr size_t kEventsPerCheck = 1 << 14;
 
-using Texts = std::map<std::string, std::string, std::less<>>;  // arguments, sorted by name
+// What an event says of itself, sorted by name; each name once. A number is written as a text.
+class Arguments {
+ public:
+  struct Entry {
+    std::string_view name;
+    TraceView::Argument argument;
+  };
+
+  // Replaces what has the name.
+  void Set(TraceView& view, std::string_view name, TraceView::Argument argument) {
+    const auto at = Place(name);
+    if (at != entries_.end() && at->name == name) {
+      argument.name = at->argument.name;
+      at->argument = argument;
+      return;
+    }
+    argument.name = view.Intern(name);
+    entries_.insert(at, {view.Text(argument.name), argument});
+  }
+  void SetText(TraceView& view, std::string_view name, std::string_view text) {
+    TraceView::Argument argument;
+    argument.kind = TraceView::Argument::Kind::kText;
+    argument.text = view.Intern(text);
+    Set(view, name, argument);
+  }
+  void SetInteger(TraceView& view, std::string_view name, int64_t value) {
+    TraceView::Argument argument;
+    argument.integer = value;
+    Set(view, name, argument);
+  }
+  void Erase(std::string_view name) {
+    const auto at = Place(name);
+    if (at != entries_.end() && at->name == name) entries_.erase(at);
+  }
+  const TraceView::Argument* Find(std::string_view name) const {
+    const auto at = std::ranges::lower_bound(entries_, name, {}, &Entry::name);
+    return at != entries_.end() && at->name == name ? &at->argument : nullptr;
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  std::vector<Entry>::iterator Place(std::string_view name) {
+    return std::ranges::lower_bound(entries_, name, {}, &Entry::name);
+  }
+  std::vector<Entry> entries_;
+};
 
 std::string SixDigits(double value) {
   char buffer[40];
@@ -36,31 +80,16 @@ std::string SixDigits(double value) {
   return buffer;
 }
 
-std::string TextOf(const xplane::Stat& stat) {
-  switch (stat.type) {
-    case xplane::StatType::kInt64:
-      return std::to_string(stat.int64_value);
-    case xplane::StatType::kUint64:
-      return std::to_string(stat.uint64_value);
-    case xplane::StatType::kDouble:
-      return SixDigits(stat.number);
-    case xplane::StatType::kBytes:
-      return "<opaque bytes>";
-    default:
-      return std::string(stat.text);
-  }
-}
-
-std::string TextOf(const AddedStat& stat) {
-  switch (stat.kind) {
-    case AddedStat::Kind::kInt64:
-      return std::to_string(stat.integer);
-    case AddedStat::Kind::kUint64:
-      return std::to_string(static_cast<uint64_t>(stat.integer));
-    case AddedStat::Kind::kDouble:
-      return SixDigits(stat.number);
-    case AddedStat::Kind::kString:
-      return stat.text;
+std::string TextOf(const TraceView& view, const TraceView::Argument& argument) {
+  switch (argument.kind) {
+    case TraceView::Argument::Kind::kInt64:
+      return std::to_string(argument.integer);
+    case TraceView::Argument::Kind::kUint64:
+      return std::to_string(argument.unsigned_integer);
+    case TraceView::Argument::Kind::kDouble:
+      return SixDigits(argument.number);
+    case TraceView::Argument::Kind::kText:
+      return std::string(view.Text(argument.text));
   }
   return {};
 }
@@ -80,13 +109,31 @@ class LegacyTrace {
     for (const auto& [plane, process] : planes) STROBE_RETURN_IF_ERROR(AddPlane(plane, process));
     std::ranges::stable_sort(view_.processes, {}, &TraceView::Process::id);
     if (is_cut_) {
-      std::ranges::stable_sort(view_.events, {}, &TraceView::Event::start_ps);
-      view_.events.resize(most);
+      KeepFirst(most);
     }
     return OkStatus();
   }
 
  private:
+  // Lines stand one after the other, each nearly in order of time.
+  void KeepFirst(uint64_t most) {
+    struct Place {
+      int64_t start_ps;
+      uint32_t event;
+    };
+    std::vector<Place> order(view_.events.size());
+    for (uint32_t e = 0; e < order.size(); ++e) order[e] = {view_.events[e].start_ps, e};
+    analysis::SortRuns(&order,
+                       [](const Place& a, const Place& b) { return a.start_ps < b.start_ps; });
+    std::vector<TraceView::Event> kept;
+    kept.reserve(std::min<uint64_t>(most, order.size()));
+    for (const Place& place : order) {
+      if (kept.size() == most) break;
+      kept.push_back(view_.events[place.event]);
+    }
+    view_.events = std::move(kept);
+  }
+
   // Planes and their processes.
   std::vector<std::pair<size_t, uint32_t>> Shown() const {
     std::vector<std::pair<size_t, uint32_t>> shown;
@@ -167,6 +214,8 @@ class LegacyTrace {
     known->id = process;
     known->name = source.name;
     hidden_ = HiddenNames(source.event_metadata);
+    of_names_.assign(hidden_.size(), Arguments());
+    known_names_.assign(hidden_.size(), false);
     const bool drops_empty =
         !host_.grouped_before() &&
         (source.name.starts_with(kDevicePrefixes[0]) || analysis::TensorCoreOf(source.name));
@@ -216,26 +265,33 @@ class LegacyTrace {
     return OkStatus();
   }
 
+  // What a name says of each of its events.
+  const Arguments& OfName(size_t plane, uint32_t name) {
+    Arguments& known = of_names_[name];
+    if (known_names_[name]) return known;
+    known_names_[name] = true;
+    const xplane::EventMetadata& metadata = file_.planes()[plane].event_metadata[name];
+    if (!metadata.display_name.empty()) known.SetText(view_, "long_name", metadata.name);
+    for (const xplane::Stat& stat : file_.MetadataStats(plane, name)) Add(stat, &known);
+    return known;
+  }
+
   void AddFileEvent(size_t plane, size_t index, uint32_t event, const xplane::LineColumns& columns,
                     uint32_t process, uint32_t thread) {
     const uint32_t metadata_index = columns.name[event];
     if (hidden_[metadata_index] != 0) return;
     const xplane::EventMetadata& metadata = file_.planes()[plane].event_metadata[metadata_index];
     const PreparedLine& line = host_.planes()[plane].lines[index];
-    Texts texts;
-    if (!metadata.display_name.empty()) texts["long_name"] = metadata.name;
-    for (const xplane::Stat& stat : file_.MetadataStats(plane, metadata_index)) Add(stat, &texts);
-    for (const xplane::Stat& stat : file_.EventStats(plane, index, event)) Add(stat, &texts);
-    texts.erase("group_id");
+    arguments_ = OfName(plane, metadata_index);
+    for (const xplane::Stat& stat : file_.EventStats(plane, index, event)) Add(stat, &arguments_);
+    arguments_.Erase("group_id");
     auto at = std::ranges::lower_bound(line.additions, event, {}, &analysis::EventAddition::event);
-    for (; at != line.additions.end() && at->event == event; ++at) {
-      texts[at->stat.name] = TextOf(at->stat);
-    }
+    for (; at != line.additions.end() && at->event == event; ++at) Add(at->stat, &arguments_);
     if (event < line.is_eager.size() && line.is_eager[event] != PreparedLine::kNotMarked) {
-      texts["is_eager"] = std::to_string(line.is_eager[event]);
+      arguments_.SetInteger(view_, "is_eager", line.is_eager[event]);
     }
-    AddLinks(line, event, &texts);
-    TraceView::Event& out = Append(metadata.label(), texts, process, thread);
+    AddLinks(line, event);
+    TraceView::Event& out = Append(metadata.label(), process, thread);
     out.start_ps = columns.start_ps[event];
     out.duration_ps = columns.duration_ps[event];
   }
@@ -243,19 +299,19 @@ class LegacyTrace {
   void AddAddedEvent(size_t plane, const PreparedLine& line, size_t i, uint32_t process,
                      uint32_t thread) {
     const AddedEvent& event = line.events[i];
-    Texts texts;
-    if (!event.display_name.empty()) texts["long_name"] = event.name;
+    arguments_ = Arguments();
+    if (!event.display_name.empty()) arguments_.SetText(view_, "long_name", event.name);
     if (event.source_line != AddedEvent::kNone) {
       const uint32_t name = file_.Line(plane, event.source_line).name[event.source_event];
-      for (const xplane::Stat& stat : file_.MetadataStats(plane, name)) Add(stat, &texts);
+      for (const xplane::Stat& stat : file_.MetadataStats(plane, name)) Add(stat, &arguments_);
     }
     for (const AddedStat& stat : event.stats) {
-      if (!IsInternal(stat.name)) texts[stat.name] = TextOf(stat);
+      if (!IsInternal(stat.name)) Add(stat, &arguments_);
     }
     const auto number = static_cast<uint32_t>(line.from_file ? line.file_event_count + i : i);
-    AddLinks(line, number, &texts);
-    TraceView::Event& out = Append(event.display_name.empty() ? event.name : event.display_name,
-                                   texts, process, thread);
+    AddLinks(line, number);
+    TraceView::Event& out =
+        Append(event.display_name.empty() ? event.name : event.display_name, process, thread);
     out.start_ps = event.start_ps;
     out.duration_ps = event.duration_ps;
   }
@@ -263,40 +319,78 @@ class LegacyTrace {
   void AddDerivedEvent(const PreparedLine& line, uint32_t i, uint32_t process, uint32_t thread) {
     const analysis::DerivedEvent& event = line.derived_events[i];
     const analysis::DerivedName& name = (*line.derived_names)[event.name];
-    Texts texts;
-    if (!name.display.empty()) texts["long_name"] = name.text;
-    AddLinks(line, i, &texts);
-    TraceView::Event& out = Append(name.label(), texts, process, thread);
+    arguments_ = Arguments();
+    if (!name.display.empty()) arguments_.SetText(view_, "long_name", name.text);
+    AddLinks(line, i);
+    TraceView::Event& out = Append(name.label(), process, thread);
     out.start_ps = event.start_ps;
     out.duration_ps = event.duration_ps;
   }
 
-  static void Add(const xplane::Stat& stat, Texts* texts) {
+  void Add(const xplane::Stat& stat, Arguments* arguments) {
     if (stat.type == xplane::StatType::kNone || IsInternal(stat.name)) return;
-    (*texts)[std::string(stat.name)] = TextOf(stat);
+    TraceView::Argument argument;
+    switch (stat.type) {
+      case xplane::StatType::kInt64:
+        argument.integer = stat.int64_value;
+        break;
+      case xplane::StatType::kUint64:
+        argument.kind = TraceView::Argument::Kind::kUint64;
+        argument.unsigned_integer = stat.uint64_value;
+        break;
+      case xplane::StatType::kDouble:
+        argument.kind = TraceView::Argument::Kind::kDouble;
+        argument.number = stat.number;
+        break;
+      case xplane::StatType::kBytes:
+        return arguments->SetText(view_, stat.name, "<opaque bytes>");
+      default:
+        return arguments->SetText(view_, stat.name, stat.text);
+    }
+    arguments->Set(view_, stat.name, argument);
   }
 
-  static void AddLinks(const PreparedLine& line, uint32_t event, Texts* texts) {
+  void Add(const AddedStat& stat, Arguments* arguments) {
+    TraceView::Argument argument;
+    switch (stat.kind) {
+      case AddedStat::Kind::kInt64:
+        argument.integer = stat.integer;
+        break;
+      case AddedStat::Kind::kUint64:
+        argument.kind = TraceView::Argument::Kind::kUint64;
+        argument.unsigned_integer = static_cast<uint64_t>(stat.integer);
+        break;
+      case AddedStat::Kind::kDouble:
+        argument.kind = TraceView::Argument::Kind::kDouble;
+        argument.number = stat.number;
+        break;
+      case AddedStat::Kind::kString:
+        return arguments->SetText(view_, stat.name, stat.text);
+    }
+    arguments->Set(view_, stat.name, argument);
+  }
+
+  void AddLinks(const PreparedLine& line, uint32_t event) {
     const int64_t group = line.GroupOf(event);
-    if (group != analysis::kNoGroup) texts->try_emplace("group_id", std::to_string(group));
+    if (group != analysis::kNoGroup && arguments_.Find("group_id") == nullptr) {
+      arguments_.SetInteger(view_, "group_id", group);
+    }
     const auto after = std::ranges::upper_bound(line.flows, event, {}, &analysis::FlowEnd::event);
     if (after == line.flows.begin() || std::prev(after)->event != event) return;
-    (*texts)["flow"] = std::to_string(std::prev(after)->flow);
+    TraceView::Argument argument;
+    argument.kind = TraceView::Argument::Kind::kUint64;
+    argument.unsigned_integer = std::prev(after)->flow;
+    arguments_.Set(view_, "flow", argument);
   }
 
-  TraceView::Event& Append(std::string_view name, const Texts& texts, uint32_t process,
-                           uint32_t thread) {
+  TraceView::Event& Append(std::string_view name, uint32_t process, uint32_t thread) {
     TraceView::Event& out = view_.events.emplace_back();
     out.process = process;
     out.thread = thread;
-    const auto step = texts.find("step_name");
-    out.name = view_.Intern(step == texts.end() ? name : std::string_view(step->second));
-    for (const auto& [argument, text] : texts) {
-      TraceView::Argument one;
-      one.name = view_.Intern(argument);
-      one.kind = TraceView::Argument::Kind::kText;
-      one.text = view_.Intern(text);
-      view_.AddArgument(out, one);
+    const TraceView::Argument* const step = arguments_.Find("step_name");
+    out.name = view_.Intern(step == nullptr ? std::string(name) : TextOf(view_, *step));
+    for (const Arguments::Entry& entry : arguments_.entries()) {
+      view_.AddArgument(out, entry.argument);
     }
     return out;
   }
@@ -306,6 +400,9 @@ class LegacyTrace {
   const CancelToken& cancel_;
   TraceView& view_;
   std::vector<uint8_t> hidden_;                              // by event metadata of the plane
+  std::vector<Arguments> of_names_;                          // likewise
+  std::vector<bool> known_names_;                            // likewise
+  Arguments arguments_;                                      // of the event at hand
   int64_t latest_ps_ = std::numeric_limits<int64_t>::max();  // later ones are left out
   bool is_cut_ = false;
 };

@@ -1,7 +1,8 @@
 #include "src/tools/trace_view_levels.h"
 
 #include <algorithm>
-#include <deque>
+#include <bit>
+#include <map>
 #include <tuple>
 
 #include "src/analysis/event_links.h"
@@ -16,7 +17,9 @@ namespace {
 constexpr size_t kLevels = kLevelResolutionsPs.size();
 constexpr size_t kEventsPerCheck = 1 << 16;
 
-using Flows = std::unordered_map<uint64_t, bool>;
+void SetBit(uint16_t* bits, uint16_t bit, bool value) {
+  *bits = static_cast<uint16_t>(value ? *bits | bit : *bits & ~bit);
+}
 
 VisibleEvent VisibleOf(const TraceHost& host, EventId id) {
   const TraceHost::Line& line = host.lines()[id.line];
@@ -32,6 +35,42 @@ VisibleEvent VisibleOf(const TraceHost& host, EventId id) {
 
 }  // namespace
 
+size_t FlowTable::PlaceOf(uint64_t id) const {
+  const size_t mask = slots_.size() - 1;
+  // Fibonacci hashing: ids count up, or are addresses.
+  size_t place = (id * 0x9e3779b97f4a7c15ULL) >> 32 & mask;
+  while (slots_[place].used && slots_[place].id != id) place = (place + 1) & mask;
+  return place;
+}
+
+void FlowTable::Resize(size_t expected_flows) {
+  constexpr size_t kFewest = 16;
+  std::vector<Slot> old(std::bit_ceil(std::max(kFewest, 2 * expected_flows)));
+  old.swap(slots_);
+  for (const Slot& slot : old) {
+    if (slot.used) slots_[PlaceOf(slot.id)] = slot;
+  }
+}
+
+FlowBits& FlowTable::At(uint64_t id) {
+  size_t place = PlaceOf(id);
+  if (!slots_[place].used) {
+    if (2 * (count_ + 1) > slots_.size()) {
+      Resize(slots_.size());
+      place = PlaceOf(id);
+    }
+    ++count_;
+    slots_[place].id = id;
+    slots_[place].used = true;
+  }
+  return slots_[place].bits;
+}
+
+const FlowBits* FlowTable::Find(uint64_t id) const {
+  const Slot& slot = slots_[PlaceOf(id)];
+  return slot.used ? &slot.bits : nullptr;
+}
+
 size_t VisibleRow::DepthAt(int64_t start_ps) const {
   size_t depth = 0;
   while (depth < ends_ps_.size() && ends_ps_[depth] > start_ps) ++depth;
@@ -43,20 +82,28 @@ void VisibleRow::Draw(size_t depth, int64_t end_ps) {
   ends_ps_.push_back(end_ps);
 }
 
-bool VisibleRow::Show(const VisibleEvent& event, int64_t resolution_ps, Flows* flows) {
+bool VisibleRow::Show(const VisibleEvent& event, int64_t resolution_ps, FlowBits* flow,
+                      size_t level) {
   bool shows = event.end_ps - event.start_ps >= resolution_ps;
   const size_t depth = DepthAt(event.start_ps);
   if (!shows) {
     shows = depth >= ends_ps_.size() || event.start_ps - ends_ps_[depth] >= resolution_ps;
   }
   if (event.flow != TraceView::FlowDirection::kNone) {
-    const auto [flow, is_first] = flows->try_emplace(event.flow_id, shows);
+    const auto bit = static_cast<uint16_t>(1u << level);
+    const bool is_first = (flow->open & bit) == 0;
+    if (is_first) {
+      flow->open |= bit;
+      SetBit(&flow->open_shown, bit, shows);
+    }
     if (!shows) {
       // An arrow binds to the end of its event.
-      if (is_first) flow->second = !has_flow_ || event.end_ps - last_flow_ps_ >= resolution_ps;
-      shows = flow->second;
+      if (is_first) {
+        SetBit(&flow->open_shown, bit, !has_flow_ || event.end_ps - last_flow_ps_ >= resolution_ps);
+      }
+      shows = (flow->open_shown & bit) != 0;
     }
-    if (event.flow == TraceView::FlowDirection::kIn) flows->erase(flow);
+    if (event.flow == TraceView::FlowDirection::kIn) SetBit(&flow->open, bit, false);
     if (shows) {
       has_flow_ = true;
       last_flow_ps_ = event.end_ps;
@@ -66,12 +113,14 @@ bool VisibleRow::Show(const VisibleEvent& event, int64_t resolution_ps, Flows* f
   return shows;
 }
 
-void VisibleRow::Mark(const VisibleEvent& event, Flows* flows) {
-  if (event.flow != TraceView::FlowDirection::kNone) {
+void VisibleRow::Mark(const VisibleEvent& event, FlowBits* flow, size_t level) {
+  if (event.flow != TraceView::FlowDirection::kNone && flow != nullptr) {
+    const auto bit = static_cast<uint16_t>(1u << level);
     if (event.flow == TraceView::FlowDirection::kIn) {
-      flows->erase(event.flow_id);
-    } else {
-      flows->try_emplace(event.flow_id, true);
+      SetBit(&flow->open, bit, false);
+    } else if ((flow->open & bit) == 0) {
+      flow->open |= bit;
+      flow->open_shown |= bit;
     }
     has_flow_ = true;
     last_flow_ps_ = event.end_ps;
@@ -126,42 +175,55 @@ class FlowLevels {
   void Read(const TraceHost& host, const std::vector<std::pair<EventId, uint32_t>>& events,
             const std::vector<TraceTrack>& tracks) {
     struct Level {
-      std::unordered_map<uint32_t, VisibleRow> rows;  // by track
-      std::unordered_map<uint32_t, VisibleCounter> counters;
-      Flows flows;
+      std::vector<VisibleRow> rows;  // by track
+      std::vector<VisibleCounter> counters;
     };
     std::vector<Level> levels(levels_);
+    for (Level& level : levels) {
+      level.rows.resize(tracks.size());
+      level.counters.resize(tracks.size());
+    }
+    table_ = FlowTable(events.size());
     for (const auto& [id, track] : events) {
       const VisibleEvent event = VisibleOf(host, id);
+      FlowBits& flow = table_.At(event.flow_id);
       const bool is_thread = tracks[track].is_thread;
       size_t level = 0;
       for (; level + 1 < levels_; ++level) {
-        const bool shows = is_thread ? levels[level].rows[track].Show(
-                                           event, kLevelResolutionsPs[level], &levels[level].flows)
-                                     : levels[level].counters[track].Show(
-                                           event.start_ps, kLevelResolutionsPs[level]);
-        visible_[level].try_emplace(event.flow_id, shows);
+        const bool shows =
+            is_thread
+                ? levels[level].rows[track].Show(event, kLevelResolutionsPs[level], &flow, level)
+                : levels[level].counters[track].Show(event.start_ps, kLevelResolutionsPs[level]);
+        Judge(level, shows, &flow);
         if (shows) break;
       }
       for (++level; level + 1 < levels_; ++level) {
         if (is_thread) {
-          levels[level].rows[track].Mark(event, &levels[level].flows);
+          levels[level].rows[track].Mark(event, &flow, level);
         } else {
           levels[level].counters[track].Mark(event.start_ps);
         }
-        visible_[level].try_emplace(event.flow_id, true);
+        Judge(level, true, &flow);
       }
     }
   }
 
   bool Shows(size_t level, uint64_t flow_id) const {
-    const auto found = visible_[level].find(flow_id);
-    return found != visible_[level].end() && found->second;
+    const FlowBits* const flow = table_.Find(flow_id);
+    return flow != nullptr && (flow->shown >> level & 1) != 0;
   }
 
  private:
+  // The first event of a flow decides.
+  static void Judge(size_t level, bool shows, FlowBits* flow) {
+    const auto bit = static_cast<uint16_t>(1u << level);
+    if ((flow->seen & bit) != 0) return;
+    flow->seen |= bit;
+    SetBit(&flow->shown, bit, shows);
+  }
+
   const size_t levels_;
-  std::array<Flows, kLevels> visible_;
+  FlowTable table_;
 };
 
 class LevelMaker {
@@ -181,8 +243,9 @@ class LevelMaker {
         }
       }
     }
-    std::ranges::stable_sort(
-        flows, [&](const auto& a, const auto& b) { return host_.Before(a.first, b.first); });
+    // Tracks one after the other, each in order.
+    analysis::SortRuns(
+        &flows, [&](const auto& a, const auto& b) { return host_.Before(a.first, b.first); });
     STROBE_RETURN_IF_ERROR(cancel.Check());
     flow_levels_.Read(host_, flows, tracks);
     return ForEachPiece(host_.prepared().parallel(), tracks.size(),
@@ -193,7 +256,6 @@ class LevelMaker {
   Status RunTrack(const TraceTrack& track, const CancelToken& cancel) {
     std::array<VisibleRow, kLevels> rows;
     std::array<VisibleCounter, kLevels> counters;
-    std::array<Flows, kLevels> flows;
     for (size_t i = 0; i < track.events.size(); ++i) {
       if (i % kEventsPerCheck == 0) STROBE_RETURN_IF_ERROR(cancel.Check());
       const EventId id = track.events[i];
@@ -204,29 +266,29 @@ class LevelMaker {
                event.end_ps - event.start_ps < kLevelResolutionsPs[level]) {
           ++level;
         }
-        if (level + 1 < levels_) Mark(track, event, level, &rows, &counters, &flows);
+        if (level + 1 < levels_) Mark(track, event, level, &rows, &counters);
       } else {
         for (; level + 1 < levels_; ++level) {
           const bool shows =
-              track.is_thread ? rows[level].Show(event, kLevelResolutionsPs[level], &flows[level])
+              track.is_thread ? rows[level].Show(event, kLevelResolutionsPs[level], nullptr, level)
                               : counters[level].Show(event.start_ps, kLevelResolutionsPs[level]);
           if (shows) break;
         }
       }
       by_line_[id.line][id.event] = static_cast<uint8_t>(level);
       for (++level; level + 1 < levels_; ++level) {
-        Mark(track, event, level, &rows, &counters, &flows);
+        Mark(track, event, level, &rows, &counters);
       }
     }
     return OkStatus();
   }
 
+  // Flows are judged already: rows need not know of them.
   static void Mark(const TraceTrack& track, const VisibleEvent& event, size_t level,
                    std::array<VisibleRow, kLevels>* rows,
-                   std::array<VisibleCounter, kLevels>* counters,
-                   std::array<Flows, kLevels>* flows) {
+                   std::array<VisibleCounter, kLevels>* counters) {
     if (track.is_thread) {
-      (*rows)[level].Mark(event, &(*flows)[level]);
+      (*rows)[level].Mark(event, nullptr, level);
     } else {
       (*counters)[level].Mark(event.start_ps);
     }

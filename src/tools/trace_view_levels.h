@@ -1,7 +1,9 @@
 // Which events a viewer can tell apart at a resolution, and the coarsest level at which each shows.
 //
-//   RowVisibility rows(resolution_ps);
-//   if (rows.Show(event)) Draw(event);                       // events in time order
+//   VisibleRow row;
+//   FlowTable flows;
+//   if (row.Show(event, resolution_ps, &flows.At(event.flow_id), 0)) Draw(event);   // in time
+//   order
 //
 //   STROBE_ASSIGN_OR_RETURN(auto levels, TraceLevels::Of(host, last_level, cancel));
 //   levels->LevelOf(line, event)                                  // 0: shown at a second a pixel
@@ -11,16 +13,14 @@
 // Resolutions of levels: 1 s, 0.1 s ... 1 ps.
 //
 // Cost: 20-60 ns an event and row state; levels: 30 ns (coarse) to 150 ns an event once, rows side
-// by side where the host says how; 1 B an event kept with the host. Not thread-safe but for
-// TraceLevels once made.
+// by side where the host says how; 1 B an event kept with the host, 32-64 B a flow while they are
+// worked out. Not thread-safe but for TraceLevels once made.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -54,13 +54,46 @@ struct VisibleEvent {
   TraceView::FlowDirection flow = TraceView::FlowDirection::kNone;
 };
 
+// A flow at up to 16 levels, a bit each.
+struct FlowBits {
+  uint16_t open = 0;        // it has begun and not ended
+  uint16_t open_shown = 0;  // while open: whether it shows
+  uint16_t seen = 0;        // it was judged
+  uint16_t shown = 0;       // and found to show, at its first event
+};
+static_assert(kLevelResolutionsPs.size() <= 16);
+
+// Flows by id.
+class FlowTable {
+ public:
+  // `expected_flows`: that many are added without moving any.
+  explicit FlowTable(size_t expected_flows = 0) { Resize(expected_flows); }
+  // Made when there is none. Valid until the next one is made.
+  FlowBits& At(uint64_t id);
+  const FlowBits* Find(uint64_t id) const;
+  size_t size() const { return count_; }
+
+ private:
+  struct Slot {
+    uint64_t id = 0;
+    bool used = false;
+    FlowBits bits;
+  };
+  size_t PlaceOf(uint64_t id) const;
+  void Resize(size_t expected_flows);
+
+  std::vector<Slot> slots_;  // a power of two, at most half of them used
+  size_t count_ = 0;
+};
+
 // One row of a viewer: a thread, with its nesting.
 class VisibleRow {
  public:
-  // Whether it shows at the resolution; what shows is remembered.
-  bool Show(const VisibleEvent& event, int64_t resolution_ps,
-            std::unordered_map<uint64_t, bool>* flows);
-  void Mark(const VisibleEvent& event, std::unordered_map<uint64_t, bool>* flows);
+  // Whether it shows at the resolution; what shows is remembered. `flow`: of the event's flow; not
+  // read when it has none.
+  bool Show(const VisibleEvent& event, int64_t resolution_ps, FlowBits* flow, size_t level);
+  // It shows for another reason. Null: nobody will ask this row about flows.
+  void Mark(const VisibleEvent& event, FlowBits* flow, size_t level);
 
  private:
   size_t DepthAt(int64_t start_ps) const;

@@ -211,7 +211,9 @@ class WindowReader {
     event.end_ps = start_ps + line.DurationOf(id.event);
     event.flow_id = analysis::FlowIdOf(flow);
     event.flow = static_cast<TraceView::FlowDirection>(analysis::FlowDirectionOf(flow));
-    return rows_[track].Show(event, bounds_.resolution_ps, &flows_);
+    FlowBits* const bits =
+        event.flow == TraceView::FlowDirection::kNone ? nullptr : &flows_.At(event.flow_id);
+    return rows_[track].Show(event, bounds_.resolution_ps, bits, 0);
   }
 
   // Without flows no track depends on another.
@@ -248,7 +250,7 @@ class WindowReader {
   bool has_flows_ = false;
   std::unordered_map<uint32_t, VisibleRow> rows_;
   std::unordered_map<uint32_t, VisibleCounter> counters_;
-  std::unordered_map<uint64_t, bool> flows_;
+  FlowTable flows_;
 };
 
 }  // namespace
