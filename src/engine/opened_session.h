@@ -210,6 +210,7 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   void FinishLoading(bool whole);
   void KeepAndJudge();
   void SumUpGpuOps(const CancelToken& cancel);
+  void MarkDamage(const std::vector<size_t>& hosts, tools::ToolResult* result) const;
   uint64_t BytesOf(const LineSlot& slot) const;
 
   friend class SessionExporter;  // session_export.cc

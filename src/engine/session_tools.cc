@@ -337,6 +337,7 @@ SingleFlight<tools::ToolResult>::Answer SessionState::ComputeTool(
   if (!made.ok()) return made.status();
   STROBE_RETURN_IF_ERROR(CheckColumns());
   ++parts_->tool_results_computed;
+  MarkDamage(question.hosts, &*made);
   auto result = std::make_shared<const tools::ToolResult>(std::move(*made));
   const bool is_trace =
       result->shape == tools::ToolResult::Shape::kTrace || result->trace != nullptr;
@@ -346,6 +347,23 @@ SingleFlight<tools::ToolResult>::Answer SessionState::ComputeTool(
   }
   parts_->make_room();
   return result;
+}
+
+// What was damaged is missing from every tool's answer alike.
+void SessionState::MarkDamage(const std::vector<size_t>& hosts, tools::ToolResult* result) const {
+  for (const size_t h : hosts) {
+    const HostState& host = hosts_[h];
+    if (host.profile == nullptr) continue;
+    const std::vector<xplane::Damage> damage = host.profile->damage();
+    if (damage.empty()) continue;
+    result->partial = true;
+    const std::string_view said = damage.front().status.message();
+    std::string message = "Host " + host.file.host + " is damaged: " + std::string(said);
+    if (damage.size() > 1) message += " (" + std::to_string(damage.size()) + " places in all)";
+    result->notices.push_back({tools::Notice::Severity::kWarning, "HOST_DAMAGED",
+                               std::move(message) + " The answer is of what could be read.",
+                               "strobe inspect says where; capture again, or choose other hosts."});
+  }
 }
 
 Answer SessionState::RunTool(const tools::ToolDescriptor& tool, const tools::ToolQuestion& question,

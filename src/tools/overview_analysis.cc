@@ -109,6 +109,8 @@ std::optional<HardwareUse> HardwareUseOf(const OpStats& stats, const OpMetricsDb
     if (op.occurrences == 0 || HasInnerOps(op.category)) continue;
     flops += op.flops;
     model_flops += op.model_flops;
+    // Without a breakdown all is taken to go to HBM, as in the roofline.
+    if (op.memory_accessed.empty()) bytes += static_cast<double>(op.bytes_accessed);
     for (const analysis::MemoryAccessed& access : op.memory_accessed) {
       if (access.space == static_cast<uint64_t>(analysis::MemorySpace::kHbm)) {
         bytes += static_cast<double>(access.bytes);
@@ -118,7 +120,8 @@ std::optional<HardwareUse> HardwareUseOf(const OpStats& stats, const OpMetricsDb
   const double time_ns = static_cast<double>(ops.total_time_ps) / 1e3;
   if (peak_gflops <= 0 || peak_gbps <= 0 || time_ns <= 0 || flops <= 0) return std::nullopt;
   HardwareUse use;
-  const double attainable = std::min(SafeDivide(flops, bytes) * peak_gbps, peak_gflops);
+  const double attainable =
+      bytes > 0 ? std::min(flops / bytes * peak_gbps, peak_gflops) : peak_gflops;
   use.roofline_percent = 100.0 * SafeDivide(flops / time_ns, attainable);
   use.hbm_percent = 100.0 * (bytes / time_ns) / peak_gbps;
   use.goodput_percent = 100.0 * (model_flops / time_ns) / peak_gflops;
