@@ -120,7 +120,10 @@ class GrpcReceiver final : public ExportReceiver {
     STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials,
                             CredentialsOf(options));
     grpc::ServerBuilder builder;
-    builder.AddListeningPort(options.address, credentials, &port_);
+    if (!options.address.empty()) builder.AddListeningPort(options.address, credentials, &port_);
+    if (options.tunnel) {
+      builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &tunnel_port_);
+    }
     builder.RegisterAsyncGenericService(&service_);
     builder.SetMaxReceiveMessageSize(kMaxExportBytes);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxExportStreams);
@@ -128,7 +131,9 @@ class GrpcReceiver final : public ExportReceiver {
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     queue_ = builder.AddCompletionQueue();
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr || port_ == 0) {
+    const bool all =
+        (options.address.empty() || port_ != 0) && (!options.tunnel || tunnel_port_ != 0);
+    if (server_ == nullptr || !all) {
       return UnavailableError("EXPORT_LISTEN", "The address for exporters cannot be listened on.")
           .Where(options.address)
           .Hint("Choose another address or port, or end what listens there.");
@@ -159,6 +164,7 @@ class GrpcReceiver final : public ExportReceiver {
   }
 
   int port() const override { return port_; }
+  int tunnel_port() const override { return tunnel_port_; }
 
  private:
   const Handler handler_;
@@ -167,6 +173,7 @@ class GrpcReceiver final : public ExportReceiver {
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::thread> threads_;
   int port_ = 0;
+  int tunnel_port_ = 0;
 };
 
 }  // namespace
