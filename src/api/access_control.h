@@ -29,6 +29,7 @@
 #include "src/api/router.h"
 #include "src/base/clock.h"
 #include "src/base/ids.h"
+#include "src/catalog/audit.h"
 #include "src/catalog/catalog.h"
 #include "src/engine/engine.h"
 #include "src/queue/operation.h"
@@ -83,6 +84,11 @@ class AccessControl final : public Gate {
   Result<std::string> LinkKey();
   void Record(const Request& request, std::string action, std::string object, std::string outcome,
               int http_status, std::string project = "", std::string detail = "");
+  // For a change that is written together with its record (catalog::WriteAudited); LogTrail then
+  // puts into the log what came into the chain.
+  catalog::AuditTrail TrailOf(const Request& request, std::string action, std::string object,
+                              int http_status, std::string project = "");
+  static void LogTrail(const catalog::AuditTrail& trail);
   // As Record with the outcome DENIED, but for those who knock too often.
   void RecordDenial(const Request& request, std::string action, std::string object, int http_status,
                     std::string project, std::string detail);

@@ -177,8 +177,13 @@ std::optional<Response> AccessControl::Enter(const Route& route, Request& reques
   std::string project;
   Status decision = Decide(route, request, &project);
   if (decision.ok()) decision = CheckCsrf(route, request);
-  if (decision.ok()) return std::nullopt;
-  return Refuse(route, request, decision, project);
+  if (!decision.ok()) return Refuse(route, request, decision, project);
+  if (route.access.audit == Audit::kAlways) {
+    request.trail = std::make_shared<catalog::AuditTrail>(
+        TrailOf(request, route.operation_id, RedactTarget(request.path), route.success_status,
+                ProjectOf(route, request)));
+  }
+  return std::nullopt;
 }
 
 namespace {
@@ -271,6 +276,10 @@ void AccessControl::Leave(const Route& route, const Request& request, const Resp
   if (route.access.audit != Audit::kAlways && !denied) return;
   // Whoever changed access wants it to hold now.
   if (route.tag == "access") Forget();
+  if (request.trail != nullptr && !request.trail->written.empty()) {
+    LogTrail(*request.trail);
+    if (response.status < 400) return;
+  }
   std::string outcome = response.status < 400 ? "DONE" : "FAILED";
   if (denied) outcome = "DENIED";
   Record(request, route.operation_id, RedactTarget(request.path), outcome, response.status,
@@ -280,31 +289,47 @@ void AccessControl::Leave(const Route& route, const Request& request, const Resp
 void AccessControl::Record(const Request& request, std::string action, std::string object,
                            std::string outcome, int http_status, std::string project,
                            std::string detail) {
-  catalog::AuditRecord record{.actor = ActorOf(request),
-                              .action = std::move(action),
-                              .object = std::move(object),
-                              .project = std::move(project),
-                              .outcome = std::move(outcome),
-                              .http_status = http_status,
-                              .peer = request.peer,
-                              .request_id = request.request_id,
-                              .detail = std::move(detail)};
-  const Status written = parts_.catalog->Write([&record](catalog::Transaction& transaction) {
-    return catalog::AppendAudit(transaction, &record);
-  });
-  // The log is the second place, which can be kept on another machine.
-  LogInfo("audit", {{"number", record.id},
-                    {"actor", record.actor},
-                    {"action", record.action},
-                    {"object", record.object},
-                    {"project", record.project},
-                    {"outcome", record.outcome},
-                    {"status", record.http_status},
-                    {"peer", record.peer},
-                    {"request_id", record.request_id},
-                    {"detail", record.detail},
-                    {"hash", record.hash}});
-  if (!written.ok()) LogError("audit.not_written", {{"reason", written.ToString()}});
+  catalog::AuditTrail trail =
+      TrailOf(request, std::move(action), std::move(object), http_status, std::move(project));
+  trail.record.outcome = std::move(outcome);
+  trail.record.detail = std::move(detail);
+  const Status written = catalog::WriteAudited(*parts_.catalog, &trail,
+                                               [](catalog::Transaction&) { return OkStatus(); });
+  if (!written.ok()) {
+    trail.written.push_back(trail.record);
+    LogError("audit.not_written", {{"reason", written.ToString()}});
+  }
+  LogTrail(trail);
+}
+
+catalog::AuditTrail AccessControl::TrailOf(const Request& request, std::string action,
+                                           std::string object, int http_status,
+                                           std::string project) {
+  return {.record = {.actor = ActorOf(request),
+                     .action = std::move(action),
+                     .object = std::move(object),
+                     .project = std::move(project),
+                     .outcome = "DONE",
+                     .http_status = http_status,
+                     .peer = request.peer,
+                     .request_id = request.request_id}};
+}
+
+// The log is the second place, which can be kept on another machine.
+void AccessControl::LogTrail(const catalog::AuditTrail& trail) {
+  for (const catalog::AuditRecord& record : trail.written) {
+    LogInfo("audit", {{"number", record.id},
+                      {"actor", record.actor},
+                      {"action", record.action},
+                      {"object", record.object},
+                      {"project", record.project},
+                      {"outcome", record.outcome},
+                      {"status", record.http_status},
+                      {"peer", record.peer},
+                      {"request_id", record.request_id},
+                      {"detail", record.detail},
+                      {"hash", record.hash}});
+  }
 }
 
 std::string AccessControl::WhomToAsk(const std::string& project) {

@@ -175,7 +175,7 @@ class AccessMatrixTest : public testing::Test, protected AccessFixture {
     callers_.push_back({.name = "disabled", .headers = {Bearer(disabled)}, .valid = false});
 
     for (const bool csrf : {true, false}) {
-      const NewSession session = sign_in_->ForUser({.user = "editor"}).value();
+      const NewSession session = sign_in_->ForUser({.user = "editor"}, nullptr).value();
       Kind cookie{.name = csrf ? "cookie" : "cookie without the page's token",
                   .headers = {{"cookie", "strobe_session=" + session.text}},
                   .csrf = csrf,

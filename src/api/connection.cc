@@ -37,6 +37,9 @@ constexpr size_t kReadBytes = 8 * 1024;
 // How long a server that stops waits for the rest of a request: a round trip or two.
 constexpr int64_t kDrainReadMs = 1'000;
 constexpr int kUnsupportedMediaType = 415;
+// Exporters send every minute or so and keep their connection; ten times that is a lost one.
+constexpr int64_t kTunnelIdleMs = 600'000;
+constexpr size_t kTunnelBytes = 16 * 1024;
 
 // What a request and its handler share; outlives the connection when the client leaves.
 struct Exchange {
@@ -120,7 +123,10 @@ class ConnectionImpl final : public Connection,
 
   void Drain() override {
     asio::post(socket().get_executor(), [self = this->shared_from_this()] {
-      if (self->state_ == State::kIdle || self->state_ == State::kLingering) self->Close();
+      if (self->state_ == State::kIdle || self->state_ == State::kLingering ||
+          self->state_ == State::kTunnel) {
+        self->Close();
+      }
       // A request that is arriving may arrive whole; one that was left half-sent is not waited for.
       if (self->state_ == State::kReading) self->ArmTimer(kDrainReadMs);
       if (self->pipe_ != nullptr) self->pipe_->Abandon();
@@ -142,7 +148,17 @@ class ConnectionImpl final : public Connection,
     kWriting,
     kStreaming,
     kLingering,
+    kTunnel,
     kClosed
+  };
+
+  // The other end of a tunnel, and what is under way.
+  struct Inner {
+    explicit Inner(tcp::socket::executor_type executor) : socket(executor) {}
+    tcp::socket socket;
+    uint16_t port = 0;
+    std::array<char, kTunnelBytes> outward;
+    std::array<char, kTunnelBytes> inward;
   };
 
   static constexpr bool kTls = !std::is_same_v<Stream, tcp::socket>;
@@ -192,6 +208,7 @@ class ConnectionImpl final : public Connection,
         return;
       case State::kIdle:
       case State::kLingering:
+      case State::kTunnel:
         Close();
         return;
       case State::kClosed:
@@ -215,9 +232,53 @@ class ConnectionImpl final : public Connection,
                               [self = this->shared_from_this()](ErrorCode error) {
                                 if (self->state_ == State::kClosed) return;
                                 if (error) return self->Close();
+                                if (self->SpeaksHttp2()) return self->Tunnel();
                                 self->AwaitRequest();
                               });
     }
+  }
+
+  // ---- HTTP/2, led on to who speaks it ----
+
+  bool SpeaksHttp2() {
+    const unsigned char* name = nullptr;
+    unsigned size = 0;
+    SSL_get0_alpn_selected(stream_.native_handle(), &name, &size);
+    return std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
+  }
+
+  void Tunnel() {
+    state_ = State::kTunnel;
+    ArmTimer(kTunnelIdleMs);
+    inner_ = std::make_unique<Inner>(socket().get_executor());
+    inner_->socket.async_connect(
+        tcp::endpoint(asio::ip::address_v4::loopback(), shared_->http2_port.load()),
+        [self = this->shared_from_this()](ErrorCode error) {
+          if (error || self->state_ == State::kClosed) return self->Close();
+          Inner& inner = *self->inner_;
+          inner.port = inner.socket.local_endpoint(error).port();
+          {
+            const std::lock_guard lock(self->shared_->mutex);
+            self->shared_->http2_peers[inner.port] = self->peer_;
+          }
+          self->Pass(self->stream_, inner.socket, inner.outward);
+          self->Pass(inner.socket, self->stream_, inner.inward);
+        });
+  }
+
+  // What comes from one side goes to the other, until one of them ends.
+  template <typename From, typename To>
+  void Pass(From& from, To& to, std::array<char, kTunnelBytes>& bytes) {
+    from.async_read_some(asio::buffer(bytes), [self = this->shared_from_this(), &from, &to, &bytes](
+                                                  ErrorCode error, size_t size) {
+      if (error || self->state_ == State::kClosed) return self->Close();
+      self->ArmTimer(kTunnelIdleMs);
+      asio::async_write(to, asio::buffer(bytes.data(), size),
+                        [self, &from, &to, &bytes](ErrorCode failed, size_t) {
+                          if (failed || self->state_ == State::kClosed) return self->Close();
+                          self->Pass(from, to, bytes);
+                        });
+    });
   }
 
   // Behind a proxy that is trusted, who asks and how is what the proxy says.
@@ -606,6 +667,10 @@ class ConnectionImpl final : public Connection,
     DisarmTimer();
     ErrorCode ignored;
     socket().close(ignored);
+    if (inner_ == nullptr) return;
+    inner_->socket.close(ignored);
+    const std::lock_guard lock(shared_->mutex);
+    shared_->http2_peers.erase(inner_->port);
   }
 
   Stream stream_;
@@ -631,6 +696,8 @@ class ConnectionImpl final : public Connection,
   std::string stream_chunk_;
   bool pumping_ = false;
   size_t lingered_ = 0;
+
+  std::unique_ptr<Inner> inner_;  // of a tunnel
 };
 
 }  // namespace

@@ -79,6 +79,8 @@ struct ServerShared {
 
   std::mutex mutex;
   std::shared_ptr<boost::asio::ssl::context> tls;
+  std::atomic<uint16_t> http2_port{0};          // where HTTP/2 is led to; 0: nowhere
+  std::map<uint16_t, std::string> http2_peers;  // by the port that a connection has there
   std::condition_variable changed;
   std::unordered_map<const Connection*, std::weak_ptr<Connection>> connections;
   std::map<std::string, size_t> by_peer;

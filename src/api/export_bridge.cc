@@ -64,7 +64,7 @@ std::string PeerAddress(const std::string& peer) {
 }  // namespace
 
 ExportReply AnswerExport(const Router& router, const IdMaker& ids, bool secure,
-                         const ExportCall& call) {
+                         const ExportCall& call, const std::string& peer) {
   const std::string_view path = PathOf(call.method);
   if (path.empty()) {
     return {.grpc_code = kUnimplemented, .message = "Not taken here: " + call.method};
@@ -72,7 +72,7 @@ ExportReply AnswerExport(const Router& router, const IdMaker& ids, bool secure,
   Result<Request> made = MakeRequest("POST", path);
   STROBE_CHECK(made.ok());
   Request request = std::move(made).value();
-  request.peer = PeerAddress(call.peer);
+  request.peer = peer.empty() ? PeerAddress(call.peer) : peer;
   request.secure = secure;
   request.request_id = ids.Make("grpc");
   const bool entries = call.method == kLogWrite;

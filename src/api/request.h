@@ -32,6 +32,11 @@ inline constexpr size_t kMaxBodyBytes = 1024 * 1024;
 inline constexpr size_t kMaxQueryParameters = 64;
 
 struct Caller;  // caller.h
+}  // namespace strobe::api
+namespace strobe::catalog {
+struct AuditTrail;  // audit.h
+}  // namespace strobe::catalog
+namespace strobe::api {
 
 enum class Method : uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions, kOther };
 std::string_view MethodName(Method method);
@@ -57,6 +62,9 @@ struct Request {
   bool secure = false;  // came by TLS, here or at the proxy in front
   // Who asks, set by the gate; null: nobody is told apart, and everything is allowed.
   std::shared_ptr<const Caller> caller;
+  // What the audit chain will say of it, written with what it changes (WriteAudited); null: no
+  // record is kept of such requests.
+  std::shared_ptr<catalog::AuditTrail> trail;
   std::string request_id;
   CancelToken cancel;  // set when the client goes away or the deadline passes
 

@@ -53,11 +53,23 @@ Result<Response> List(const Context& context, const Request& request, const char
   return AccessAnswer(AccessListJson(field, items, page.next_page_token));
 }
 
-// A change in one transaction whose answer is an empty object.
-Result<Response> Change(const Context& context, const std::function<Status(Transaction&)>& work) {
+// A change and its record in one transaction.
+Status Written(const Context& context, const Request& request,
+               const std::function<Status(Transaction&)>& work) {
   STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
-  STROBE_RETURN_IF_ERROR(catalog->Write(work));
+  return catalog::WriteAudited(*catalog, request.trail.get(), work);
+}
+
+// The same for a change whose answer is an empty object.
+Result<Response> Change(const Context& context, const Request& request,
+                        const std::function<Status(Transaction&)>& work) {
+  STROBE_RETURN_IF_ERROR(Written(context, request, work));
   return Answer(Json::object());
+}
+
+// What the address alone does not say: whom or what the change was about.
+void Note(const Request& request, std::string detail) {
+  if (request.trail != nullptr) request.trail->record.detail = std::move(detail);
 }
 
 // ---- users
@@ -87,9 +99,9 @@ Result<Response> CreateUser(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const std::string email, body.Text("email"));
   STROBE_RETURN_IF_ERROR(catalog::CheckName("user", name));
   name = catalog::LowerName(name);
-  STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
+  Note(request, name);
   Json answer;
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  STROBE_RETURN_IF_ERROR(Written(context, request, [&](Transaction& transaction) -> Status {
     const int64_t now = transaction.clock().NowUnixNanos();
     const User user{.id = name,
                     .create_unix_ns = now,
@@ -107,7 +119,7 @@ Result<Response> CreateUser(const Context& context, const Request& request) {
 }
 
 Result<Response> DeleteUser(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) {
+  return Change(context, request, [&](Transaction& transaction) {
     return catalog::DeleteUser(transaction, std::string(request.Param("id")));
   });
 }
@@ -121,19 +133,19 @@ Status SetDisabled(Transaction& transaction, const std::string& id, bool disable
 }
 
 Result<Response> DisableUser(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) {
+  return Change(context, request, [&](Transaction& transaction) {
     return SetDisabled(transaction, std::string(request.Param("id")), true);
   });
 }
 
 Result<Response> EnableUser(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) {
+  return Change(context, request, [&](Transaction& transaction) {
     return SetDisabled(transaction, std::string(request.Param("id")), false);
   });
 }
 
 Result<Response> SignOutUser(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) -> Status {
+  return Change(context, request, [&](Transaction& transaction) -> Status {
     const std::string id(request.Param("id"));
     STROBE_RETURN_IF_ERROR(transaction.Get<User>(IdKey(id)).status());
     return catalog::EndSignIns(transaction, id).status();
@@ -141,9 +153,8 @@ Result<Response> SignOutUser(const Context& context, const Request& request) {
 }
 
 Result<Response> ResetUser(const Context& context, const Request& request) {
-  STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
   Json answer;
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  STROBE_RETURN_IF_ERROR(Written(context, request, [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(
         const catalog::IssuedToken code,
         MakeCode(transaction, std::string(request.Param("id")), ActorOf(request)));
@@ -184,7 +195,8 @@ Result<Response> CreateGroup(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const std::string name, body.Text("name", Presence::kRequired));
   STROBE_ASSIGN_OR_RETURN(const std::string display_name, body.Text("display_name"));
   STROBE_RETURN_IF_ERROR(catalog::CheckName("group", name));
-  return Change(context, [&](Transaction& transaction) {
+  Note(request, name);
+  return Change(context, request, [&](Transaction& transaction) {
     return transaction.Insert(Group{.id = name,
                                     .create_unix_ns = transaction.clock().NowUnixNanos(),
                                     .display_name = display_name});
@@ -192,7 +204,7 @@ Result<Response> CreateGroup(const Context& context, const Request& request) {
 }
 
 Result<Response> DeleteGroup(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) {
+  return Change(context, request, [&](Transaction& transaction) {
     return catalog::DeleteGroup(transaction, std::string(request.Param("id")));
   });
 }
@@ -200,13 +212,14 @@ Result<Response> DeleteGroup(const Context& context, const Request& request) {
 Result<Response> AddGroupMember(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const AccessFields body, AccessFields::Of(request, {"subject"}));
   STROBE_ASSIGN_OR_RETURN(const std::string subject, body.Text("subject", Presence::kRequired));
-  return Change(context, [&](Transaction& transaction) {
+  Note(request, subject);
+  return Change(context, request, [&](Transaction& transaction) {
     return catalog::AddMember(transaction, std::string(request.Param("id")), subject);
   });
 }
 
 Result<Response> RemoveGroupMember(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) {
+  return Change(context, request, [&](Transaction& transaction) {
     return catalog::RemoveMember(transaction, std::string(request.Param("id")),
                                  std::string(request.Param("subject")));
   });
@@ -231,14 +244,16 @@ Result<Response> BindRole(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const std::string subject, body.Text("subject", Presence::kRequired));
   STROBE_ASSIGN_OR_RETURN(const std::string role, body.Text("role", Presence::kRequired));
   STROBE_RETURN_IF_ERROR(CheckRight(request, project, Right::kAdmin));
-  return Change(context, [&](Transaction& transaction) {
+  Note(request, role + " " + subject);
+  if (request.trail != nullptr) request.trail->record.project = project;
+  return Change(context, request, [&](Transaction& transaction) {
     return catalog::BindRole(transaction, project, subject, role, ActorOf(request));
   });
 }
 
 Result<Response> UnbindRole(const Context& context, const Request& request) {
   const std::string id(request.Param("id"));
-  return Change(context, [&](Transaction& transaction) -> Status {
+  return Change(context, request, [&](Transaction& transaction) -> Status {
     const Result<RoleBinding> binding = transaction.Get<RoleBinding>(IdKey(id));
     if (!binding.ok() || !HasRight(request, binding->project, Right::kAdmin)) {
       return NotFoundError("ROLE_BINDING_NOT_FOUND", "There is no role binding of this name.");
@@ -259,7 +274,8 @@ Result<Response> CreateAccount(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(std::string name, body.Text("name", Presence::kRequired));
   STROBE_ASSIGN_OR_RETURN(const std::string display_name, body.Text("display_name"));
   STROBE_RETURN_IF_ERROR(catalog::CheckName("service account", name));
-  return Change(context, [&](Transaction& transaction) {
+  Note(request, catalog::LowerName(name));
+  return Change(context, request, [&](Transaction& transaction) {
     return transaction.Insert(ServiceAccount{.id = catalog::LowerName(name),
                                              .create_unix_ns = transaction.clock().NowUnixNanos(),
                                              .display_name = display_name,
@@ -268,7 +284,7 @@ Result<Response> CreateAccount(const Context& context, const Request& request) {
 }
 
 Result<Response> DeleteAccount(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) {
+  return Change(context, request, [&](Transaction& transaction) {
     return catalog::DeleteServiceAccount(transaction, std::string(request.Param("id")));
   });
 }
@@ -291,7 +307,6 @@ Result<Response> ListKeys(const Context& context, const Request& request) {
 
 // The answer is the key file; its private half is never seen again.
 Result<Response> CreateKey(const Context& context, const Request& request) {
-  STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
   STROBE_ASSIGN_OR_RETURN(const AccessFields body,
                           AccessFields::Of(request, {"days", "server", "project"}));
   STROBE_ASSIGN_OR_RETURN(const std::string server, body.Text("server", Presence::kRequired));
@@ -300,19 +315,20 @@ Result<Response> CreateKey(const Context& context, const Request& request) {
   const std::string account(request.Param("id"));
   STROBE_ASSIGN_OR_RETURN(KeyPair pair, MakeKeyPair());
   ServiceKey key{.service_account = account, .public_key_pem = pair.public_pem};
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  STROBE_RETURN_IF_ERROR(Written(context, request, [&](Transaction& transaction) -> Status {
     STROBE_RETURN_IF_ERROR(transaction.Get<ServiceAccount>(IdKey(account)).status());
     const int64_t now = transaction.clock().NowUnixNanos();
     key.id = catalog::Sha256Hex(catalog::RandomBytes(32, transaction.random())).substr(0, 40);
     key.create_unix_ns = now;
     key.expire_unix_ns = days == 0 ? 0 : now + days * catalog::kDayNs;
+    Note(request, key.id);
     return transaction.Insert(key);
   }));
   return Answer(Parsed(ServiceKeyFile(key, pair.private_pem, server, project)), 201);
 }
 
 Result<Response> RevokeKey(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) -> Status {
+  return Change(context, request, [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(ServiceKey key,
                             transaction.Get<ServiceKey>(IdKey(request.Param("key"))));
     if (key.service_account != request.Param("id")) {
@@ -349,7 +365,6 @@ Result<Response> ListTokens(const Context& context, const Request& request) {
 }
 
 Result<Response> CreateToken(const Context& context, const Request& request) {
-  STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
   STROBE_ASSIGN_OR_RETURN(
       const AccessFields body,
       AccessFields::Of(request, {"subject", "name", "rights", "project", "days"}));
@@ -377,8 +392,9 @@ Result<Response> CreateToken(const Context& context, const Request& request) {
                                  "server for a service account.");
   }
   catalog::IssuedToken issued;
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  STROBE_RETURN_IF_ERROR(Written(context, request, [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(issued, catalog::IssueToken(transaction, spec));
+    Note(request, issued.record.id + " " + spec.subject);
     return OkStatus();
   }));
   Json answer = Parsed(TokenJson(issued.record));
@@ -387,7 +403,7 @@ Result<Response> CreateToken(const Context& context, const Request& request) {
 }
 
 Result<Response> RevokeToken(const Context& context, const Request& request) {
-  return Change(context, [&](Transaction& transaction) -> Status {
+  return Change(context, request, [&](Transaction& transaction) -> Status {
     const std::string id(request.Param("id"));
     const Result<ApiToken> token = transaction.Get<ApiToken>(IdKey(id));
     const bool own =

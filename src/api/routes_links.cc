@@ -107,12 +107,17 @@ Result<Response> CreateLink(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const int64_t days,
                           body.Integer("days", kLinkDefaultNs / catalog::kDayNs, 1, kLongestDays));
   link.created_by = ActorOf(request);
-  STROBE_RETURN_IF_ERROR(context->catalog->Write([&](Transaction& transaction) {
+  const auto change = [&](Transaction& transaction) {
     link.id = catalog::Base64UrlEncode(catalog::RandomBytes(kLinkIdBytes, transaction.random()));
     link.create_unix_ns = transaction.clock().NowUnixNanos();
     link.expire_unix_ns = link.create_unix_ns + days * catalog::kDayNs;
+    if (request.trail != nullptr) {
+      request.trail->record.project = link.project;
+      request.trail->record.detail = link.id + " " + link.kind + " " + link.target;
+    }
     return transaction.Insert(link);
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*context->catalog, request.trail.get(), change));
   return Answer(Parsed(ShareLinkJson(link, key)), 201);
 }
 
@@ -135,7 +140,7 @@ Result<Response> ListLinks(const Context& context, const Request& request) {
 Result<Response> RevokeLink(const Context& context, const Request& request) {
   const std::string id(request.Param("id"));
   STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  const auto change = [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(std::vector<ShareLink> found,
                             transaction.Select<ShareLink>("id = ?", {catalog::SqlValue{id}}, 1));
     const Status unknown = NotFoundError("SHARE_LINK_NOT_FOUND", "There is no such share link.");
@@ -144,11 +149,13 @@ Result<Response> RevokeLink(const Context& context, const Request& request) {
     if (link.created_by != ActorOf(request)) {
       STROBE_RETURN_IF_ERROR(CheckRight(request, link.project, Right::kAdmin));
     }
+    if (request.trail != nullptr) request.trail->record.project = link.project;
     if (link.revoke_unix_ns != 0) return OkStatus();
     link.revoke_unix_ns = transaction.clock().NowUnixNanos();
     STROBE_RETURN_IF_ERROR(transaction.Update(link));
     return catalog::MoveAccessVersion(transaction);
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*catalog, request.trail.get(), change));
   return Answer(Json::object());
 }
 

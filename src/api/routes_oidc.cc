@@ -17,9 +17,10 @@ using Context = std::shared_ptr<AppContext>;
 
 constexpr size_t kShortHash = 8;
 constexpr size_t kMaxShownBytes = 256;
+constexpr int kSeeOther = 303;
 
 Response Lead(const std::string& to) {
-  Response response = TextResponse("", 303);
+  Response response = TextResponse("", kSeeOther);
   response.headers.emplace_back("Location", to);
   return response;
 }
@@ -45,16 +46,16 @@ Result<Response> Begin(const Context& context, const Request& request) {
 
 std::string Short(std::string_view text) { return std::string(text.substr(0, kMaxShownBytes)); }
 
-// The user whom the provider means; made at the first sign-in, without any role. A name that is
-// taken by another account stays that account's.
-Result<User> FindOrMakeUser(Transaction& transaction, const OidcIdentity& identity) {
+Result<std::optional<User>> FindUser(Transaction& transaction, const OidcIdentity& identity) {
   STROBE_ASSIGN_OR_RETURN(
       std::vector<User> found,
       transaction.Select<User>("oidc_subject = ?", {catalog::SqlValue{identity.subject}}, 1));
-  if (!found.empty()) {
-    if (found.front().disabled == 0) return std::move(found.front());
-    return catalog::Unauthenticated("ACCOUNT_DISABLED", "This account is disabled.");
-  }
+  if (found.empty()) return std::optional<User>();
+  return std::optional<User>(std::move(found.front()));
+}
+
+// Without any role. A name that is taken by another account stays that account's.
+Result<User> MakeUser(Transaction& transaction, const OidcIdentity& identity) {
   const std::string hash = catalog::Sha256Hex(identity.subject).substr(0, kShortHash);
   std::string name = catalog::LowerName(identity.name);
   if (!catalog::CheckName("user", name).ok()) name = "user." + hash;
@@ -72,6 +73,35 @@ Result<User> FindOrMakeUser(Transaction& transaction, const OidcIdentity& identi
   return user;
 }
 
+// The user whom the provider means; made at the first sight of them.
+Result<User> FindOrMakeUser(catalog::Catalog& catalog, const OidcIdentity& identity,
+                            const std::string& peer) {
+  std::optional<User> user;
+  STROBE_RETURN_IF_ERROR(catalog.Read([&](Transaction& transaction) -> Status {
+    STROBE_ASSIGN_OR_RETURN(user, FindUser(transaction, identity));
+    return OkStatus();
+  }));
+  if (!user) {
+    catalog::AuditTrail trail{.record = {.actor = "provider",
+                                         .action = "createUserByProvider",
+                                         .outcome = "DONE",
+                                         .peer = peer}};
+    const auto change = [&](Transaction& transaction) -> Status {
+      // Another request may have been first.
+      STROBE_ASSIGN_OR_RETURN(user, FindUser(transaction, identity));
+      if (!user) {
+        STROBE_ASSIGN_OR_RETURN(user, MakeUser(transaction, identity));
+      }
+      trail.record.object = "user:" + user->id;
+      return OkStatus();
+    };
+    STROBE_RETURN_IF_ERROR(catalog::WriteAudited(catalog, &trail, change));
+    AccessControl::LogTrail(trail);
+  }
+  if (user->disabled == 0) return std::move(*user);
+  return catalog::Unauthenticated("ACCOUNT_DISABLED", "This account is disabled.");
+}
+
 Result<Response> Return(const Context& context, const Request& request) {
   if (context->access == nullptr || context->oidc == nullptr) return NoProvider();
   AccessControl& access = *context->access;
@@ -83,18 +113,20 @@ Result<Response> Return(const Context& context, const Request& request) {
   Status failed = identity.status();
   User user;
   if (identity.ok()) {
-    failed = context->catalog->Write([&](Transaction& transaction) -> Status {
-      STROBE_ASSIGN_OR_RETURN(user, FindOrMakeUser(transaction, *identity));
-      return OkStatus();
-    });
+    const Result<User> found = FindOrMakeUser(*context->catalog, *identity, request.peer);
+    failed = found.status();
+    if (found.ok()) user = *found;
   }
+  catalog::AuditTrail trail =
+      access.TrailOf(request, "signInByProvider", "user:" + user.id, kSeeOther);
   Result<NewSession> session = NewSession();
   if (failed.ok()) {
     session = context->sign_in->ForUser(
         {.user = user.id,
          .peer = request.peer,
          .user_agent = std::string(request.HeaderValue("user-agent")),
-         .old_cookie = std::string(CookieValue(request, SessionCookieName(request.secure)))});
+         .old_cookie = std::string(CookieValue(request, SessionCookieName(request.secure)))},
+        &trail);
     failed = session.status();
   }
   const std::string forget = MakeCookie(cookie_name, "", request.secure, kCookieForgotten);
@@ -104,7 +136,7 @@ Result<Response> Return(const Context& context, const Request& request) {
     response.headers.emplace_back("Set-Cookie", forget);
     return response;
   }
-  access.Record(request, "signInByProvider", "user:" + user.id, "DONE", 303);
+  AccessControl::LogTrail(trail);
   Response response = Lead(IsLocalPath(identity->return_to) ? identity->return_to : "/");
   response.headers.emplace_back("Set-Cookie", forget);
   response.headers.emplace_back(
@@ -118,21 +150,8 @@ Result<Response> Return(const Context& context, const Request& request) {
 Result<std::string> SubjectOfIdToken(catalog::Catalog& catalog, OidcProvider& provider,
                                      std::string_view jwt) {
   STROBE_ASSIGN_OR_RETURN(const OidcIdentity identity, provider.VerifyIdToken(jwt));
-  std::string subject;
-  STROBE_RETURN_IF_ERROR(catalog.Read([&](Transaction& transaction) -> Status {
-    STROBE_ASSIGN_OR_RETURN(
-        const std::vector<User> found,
-        transaction.Select<User>("oidc_subject = ?", {catalog::SqlValue{identity.subject}}, 1));
-    subject = found.empty() ? "" : "user:" + found.front().id;
-    return OkStatus();
-  }));
-  if (!subject.empty()) return subject;
-  STROBE_RETURN_IF_ERROR(catalog.Write([&](Transaction& transaction) -> Status {
-    STROBE_ASSIGN_OR_RETURN(const User user, FindOrMakeUser(transaction, identity));
-    subject = "user:" + user.id;
-    return OkStatus();
-  }));
-  return subject;
+  STROBE_ASSIGN_OR_RETURN(const User user, FindOrMakeUser(catalog, identity, /*peer=*/""));
+  return "user:" + user.id;
 }
 
 void AddOidcRoutes(const Context& context, std::vector<Route>* routes) {

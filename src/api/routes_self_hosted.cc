@@ -12,6 +12,7 @@
 #include "src/api/ml_messages.h"
 #include "src/api/ml_run.h"
 #include "src/api/v1alpha_support.h"
+#include "src/catalog/audit.h"
 
 namespace strobe::api {
 namespace {
@@ -128,11 +129,12 @@ Result<Response> PatchUnnamed(const Context& context, const Request& request) {
                           NormalizeMessage(request.body, SelfHostedRunMessage()));
   const Json document = Parse(normal);
   std::string json;
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  const auto change = [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(const Run run, Upsert(transaction, document));
     json = SelfHostedJson(run);
     return OkStatus();
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*catalog, request.trail.get(), change));
   return MlResponse(std::move(json));
 }
 
@@ -152,7 +154,7 @@ Result<Response> PatchNamed(const Context& context, const Request& request) {
                           NormalizeMessage(request.body, SelfHostedRunMessage()));
   const Json document = Parse(normal);
   std::string json;
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  const auto change = [&](Transaction& transaction) -> Status {
     const int64_t now = transaction.clock().NowUnixNanos();
     Result<Run> found = FindNamed(transaction, std::string(request.Param("id")));
     if (!found.ok() && QueryEither(request, "allowMissing") == "true") {
@@ -167,7 +169,8 @@ Result<Response> PatchNamed(const Context& context, const Request& request) {
     if (!run.storage_path.empty()) run.scan_due_unix_ns = now;
     json = SelfHostedJson(run);
     return transaction.Update(run);
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*catalog, request.trail.get(), change));
   return MlResponse(std::move(json));
 }
 

@@ -65,17 +65,19 @@ Result<Response> PostSignIn(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const std::string code, body.Text("code"));
   STROBE_ASSIGN_OR_RETURN(const std::string new_password, body.Text("new_password"));
   const SignInAttemptBy attempt = AttemptOf(request, user);
-  Result<NewSession> session = code.empty()
-                                   ? context->sign_in->WithPassword(attempt, password)
-                                   : context->sign_in->WithCode(attempt, code, new_password);
   const std::string who = "user:" + attempt.user.substr(0, catalog::kMaxNameBytes);
+  catalog::AuditTrail trail =
+      context->access->TrailOf(request, code.empty() ? "signIn" : "signInByCode", who, 200);
+  Result<NewSession> session =
+      code.empty() ? context->sign_in->WithPassword(attempt, password, &trail)
+                   : context->sign_in->WithCode(attempt, code, new_password, &trail);
   if (!session.ok()) {
     // What was typed as a name may be a password: it is not written down when nobody has it.
     context->access->RecordDenial(request, "signIn", "", HttpStatusOf(session.status().code()), "",
                                   std::string(session.status().name()));
     return session.status();
   }
-  context->access->Record(request, code.empty() ? "signIn" : "signInByCode", who, "DONE", 200);
+  AccessControl::LogTrail(trail);
   Response response = Answer({{"subject", who}});
   SetSession(request, session->text, &response);
   return response;
@@ -86,7 +88,7 @@ Result<Response> PostSignOut(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(const AccessFields body, AccessFields::Of(request, {"everywhere"}));
   const Caller& caller = *request.caller;
   STROBE_ASSIGN_OR_RETURN(const bool everywhere, body.Truth("everywhere"));
-  STROBE_RETURN_IF_ERROR(context->catalog->Write([&](catalog::Transaction& transaction) -> Status {
+  const auto change = [&](catalog::Transaction& transaction) -> Status {
     if (everywhere && caller.kind == CallerKind::kUser) {
       return catalog::EndSignIns(transaction, caller.subject.substr(5)).status();
     }
@@ -94,7 +96,8 @@ Result<Response> PostSignOut(const Context& context, const Request& request) {
     STROBE_RETURN_IF_ERROR(
         transaction.Delete<catalog::SignInSession>({"", "", "", caller.credential}));
     return catalog::MoveAccessVersion(transaction);
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*context->catalog, request.trail.get(), change));
   Response response = Answer(Json::object());
   SetSession(request, "", &response);
   response.headers.emplace_back("Set-Cookie", MakeCookie(LinkCookieName(request.secure), "",
@@ -136,8 +139,9 @@ Result<Response> PostPassword(const Context& context, const Request& request) {
   if (request.caller->kind != CallerKind::kUser || request.caller->proof != Proof::kCookie) {
     return PermissionDeniedError("NOT_BY_TOKEN", "A password is changed by whoever is signed in.");
   }
-  STROBE_RETURN_IF_ERROR(context->sign_in->ChangePassword(
-      AttemptOf(request, request.caller->subject.substr(5)), old_password, new_password));
+  STROBE_RETURN_IF_ERROR(
+      context->sign_in->ChangePassword(AttemptOf(request, request.caller->subject.substr(5)),
+                                       old_password, new_password, request.trail.get()));
   Response response = Answer(Json::object());
   SetSession(request, "", &response);
   return response;

@@ -3,6 +3,7 @@
 
 #include "src/api/run_captures.h"
 #include "src/api/v1alpha_support.h"
+#include "src/catalog/audit.h"
 
 namespace strobe::api {
 namespace {
@@ -41,20 +42,21 @@ Result<Response> CancelOperation(const Context& context, const Request& request)
   STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
   bool running = false;
   Operation operation;
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  const auto change = [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(operation, transaction.Get<Operation>(KeyOf(request)));
     running = operation.done == 0;
     if (!running || operation.cancel_requested != 0) return OkStatus();
     operation.cancel_requested = 1;
     return transaction.Update(operation);
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*catalog, request.trail.get(), change));
   if (running && context->run_captures != nullptr) context->run_captures->Cancel(operation.id);
   return MlResponse("{}");
 }
 
 Result<Response> DeleteOperation(const Context& context, const Request& request) {
   STROBE_ASSIGN_OR_RETURN(catalog::Catalog * catalog, CatalogOf(*context));
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](Transaction& transaction) -> Status {
+  const auto change = [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(const Operation operation, transaction.Get<Operation>(KeyOf(request)));
     if (operation.done == 0) {
       return FailedPreconditionError("OPERATION_RUNNING", "The operation is not done yet.")
@@ -62,7 +64,8 @@ Result<Response> DeleteOperation(const Context& context, const Request& request)
           .Hint("Cancel it and wait until it is done.");
     }
     return transaction.Delete<Operation>(operation.key());
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*catalog, request.trail.get(), change));
   return MlResponse("{}");
 }
 

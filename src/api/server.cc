@@ -70,6 +70,13 @@ class ServerImpl final : public Server {
   uint16_t port() const override { return port_; }
   bool draining() const override { return shared_->draining.load(); }
   Status ReloadTls() override { return shared_->LoadTls(); }
+  void LeadHttp2To(uint16_t port) override { shared_->http2_port.store(port); }
+  std::string PeerOfHttp2(std::string_view address) const override {
+    const std::optional<uint32_t> port = ParseUint32(address.substr(address.rfind(':') + 1));
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = shared_->http2_peers.find(static_cast<uint16_t>(port.value_or(0)));
+    return found == shared_->http2_peers.end() ? "" : found->second;
+  }
 
   void Shutdown() override {
     const std::lock_guard lock(shutdown_mutex_);
@@ -227,13 +234,15 @@ std::shared_ptr<asio::ssl::context> ServerShared::Tls() {
 
 namespace {
 
-// Of what the client offers, the one protocol that is spoken here.
+// Of what the client offers: HTTP/1.1, which is spoken here, else HTTP/2 when it can be led on.
 int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* out_size,
-                   const unsigned char* offered, unsigned int offered_size, void*) {
-  static constexpr unsigned char kHttp11[] = "\x08http/1.1";
+                   const unsigned char* offered, unsigned int offered_size, void* shared) {
+  static constexpr unsigned char kKnown[] = "\x08http/1.1\x02h2";
+  static constexpr unsigned kHttp11Bytes = 9;
+  const bool both = static_cast<const ServerShared*>(shared)->http2_port.load() != 0;
   unsigned char* chosen = nullptr;
-  const int found =
-      SSL_select_next_proto(&chosen, out_size, kHttp11, sizeof(kHttp11) - 1, offered, offered_size);
+  const int found = SSL_select_next_proto(
+      &chosen, out_size, kKnown, both ? sizeof(kKnown) - 1 : kHttp11Bytes, offered, offered_size);
   *out = chosen;
   return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
@@ -247,7 +256,7 @@ Status ServerShared::LoadTls() {
   SSL_CTX_set_min_proto_version(fresh->native_handle(), TLS1_2_VERSION);
   SSL_CTX_set_options(fresh->native_handle(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
                                                   SSL_OP_CIPHER_SERVER_PREFERENCE);
-  SSL_CTX_set_alpn_select_cb(fresh->native_handle(), ChooseProtocol, nullptr);
+  SSL_CTX_set_alpn_select_cb(fresh->native_handle(), ChooseProtocol, this);
   // Forward secrecy only.
   bool good = SSL_CTX_set_cipher_list(fresh->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;
   fresh->use_certificate_chain_file(options.tls_certificate, error);

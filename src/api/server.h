@@ -10,8 +10,9 @@
 // user is what Router::UserOf says); streams on a thread each (max_streams). A request whose client
 // has gone before its turn is not begun. Keep-alive and pipelining: one request of a connection is
 // answered at a time, in order. When a client goes away its request's cancel token is set. Every
-// limit is in ServerOptions, and whoever meets one gets a named error. Boost is seen only by
-// server.cc and connection.cc. Cost: about 15 us a small request.
+// limit is in ServerOptions, and whoever meets one gets a named error. HTTP/2 is not spoken: by TLS
+// it can be led on (LeadHttp2To). Boost is seen only by server.cc and connection.cc. Cost: about 15
+// us a small request.
 #pragma once
 
 #include <cstdint>
@@ -86,6 +87,11 @@ class Server {
   // Reads certificate and key again, for new connections; when they are no good the old ones stay.
   // Errors: TLS_FILES.
   virtual Status ReloadTls() = 0;
+  // From now on TLS clients that speak HTTP/2 only, as gRPC does, are led to this port of loopback,
+  // where it goes on without TLS.
+  virtual void LeadHttp2To(uint16_t port) = 0;
+  // Whose such a connection is, by its address there ("ipv4:127.0.0.1:4711"); "" when it is none.
+  virtual std::string PeerOfHttp2(std::string_view address) const = 0;
 };
 
 // The head and body of one request out of bytes, as the server reads it: for the fuzzer and tests.

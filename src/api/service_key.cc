@@ -83,14 +83,16 @@ Result<Response> Token(const Context& context, const Request& request) {
     return OauthError("invalid_grant", subject.status());
   }
   catalog::IssuedToken issued;
-  STROBE_RETURN_IF_ERROR(context->catalog->Write([&](Transaction& transaction) -> Status {
+  catalog::AuditTrail trail = access.TrailOf(request, "issueToken", *subject, 200);
+  const auto change = [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(issued, catalog::IssueToken(transaction, {.kind = "ACCESS",
                                                                       .subject = *subject,
                                                                       .lifetime_ns = kAccessTokenNs,
                                                                       .created_by = *subject}));
     return OkStatus();
-  }));
-  access.Record(request, "issueToken", *subject, "DONE", 200);
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*context->catalog, &trail, change));
+  AccessControl::LogTrail(trail);
   return AccessAnswer(Json{{"access_token", issued.text},
                            {"token_type", "Bearer"},
                            {"expires_in", kAccessTokenNs / 1'000'000'000}}

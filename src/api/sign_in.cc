@@ -121,26 +121,21 @@ Result<User> SignIn::CheckUser(const SignInAttemptBy& attempt, std::string_view 
   return Failed();
 }
 
-Result<NewSession> SignIn::WithPassword(const SignInAttemptBy& attempt, std::string_view password) {
+Result<NewSession> SignIn::WithPassword(const SignInAttemptBy& attempt, std::string_view password,
+                                        catalog::AuditTrail* trail) {
   STROBE_RETURN_IF_ERROR(CheckUser(attempt, password).status());
-  NewSession session;
-  STROBE_RETURN_IF_ERROR(access_.parts().catalog->Write([&](Transaction& transaction) -> Status {
-    STROBE_ASSIGN_OR_RETURN(session, MakeSession(transaction, attempt));
-    return OkStatus();
-  }));
-  access_.Forget();
-  return session;
+  return ForUser(attempt, trail);
 }
 
 Result<NewSession> SignIn::WithCode(const SignInAttemptBy& attempt, std::string_view code,
-                                    std::string_view new_password) {
+                                    std::string_view new_password, catalog::AuditTrail* trail) {
   STROBE_RETURN_IF_ERROR(CheckTries(attempt.peer));
   STROBE_RETURN_IF_ERROR(CheckLock(attempt.user));
   STROBE_RETURN_IF_ERROR(catalog::CheckPassword(new_password, attempt.user));
   STROBE_ASSIGN_OR_RETURN(const std::string hash,
                           catalog::HashPassword(new_password, *access_.parts().random));
   NewSession session;
-  const Status done = access_.parts().catalog->Write([&](Transaction& transaction) -> Status {
+  const auto change = [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(const ApiToken token, catalog::FindToken(transaction, code));
     if (token.kind != "ONE_TIME" || token.subject != "user:" + attempt.user) return Failed();
     STROBE_ASSIGN_OR_RETURN(std::optional<User> user,
@@ -154,7 +149,8 @@ Result<NewSession> SignIn::WithCode(const SignInAttemptBy& attempt, std::string_
     STROBE_RETURN_IF_ERROR(catalog::EndSignIns(transaction, attempt.user).status());
     STROBE_ASSIGN_OR_RETURN(session, MakeSession(transaction, attempt));
     return OkStatus();
-  });
+  };
+  const Status done = catalog::WriteAudited(*access_.parts().catalog, trail, change);
   if (done.code() == StatusCode::kUnauthenticated) {
     STROBE_RETURN_IF_ERROR(NoteFailure(attempt.user));
     return Failed();
@@ -164,29 +160,31 @@ Result<NewSession> SignIn::WithCode(const SignInAttemptBy& attempt, std::string_
   return session;
 }
 
-Result<NewSession> SignIn::ForUser(const SignInAttemptBy& attempt) {
+Result<NewSession> SignIn::ForUser(const SignInAttemptBy& attempt, catalog::AuditTrail* trail) {
   NewSession session;
-  STROBE_RETURN_IF_ERROR(access_.parts().catalog->Write([&](Transaction& transaction) -> Status {
+  const auto change = [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(session, MakeSession(transaction, attempt));
     return OkStatus();
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*access_.parts().catalog, trail, change));
   access_.Forget();
   return session;
 }
 
 Status SignIn::ChangePassword(const SignInAttemptBy& attempt, std::string_view old_password,
-                              std::string_view new_password) {
+                              std::string_view new_password, catalog::AuditTrail* trail) {
   STROBE_RETURN_IF_ERROR(CheckUser(attempt, old_password).status());
   STROBE_RETURN_IF_ERROR(catalog::CheckPassword(new_password, attempt.user));
   STROBE_ASSIGN_OR_RETURN(const std::string hash,
                           catalog::HashPassword(new_password, *access_.parts().random));
-  STROBE_RETURN_IF_ERROR(access_.parts().catalog->Write([&](Transaction& transaction) -> Status {
+  const auto change = [&](Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(User user, transaction.Get<User>({"", "", "", attempt.user}));
     user.password_hash = hash;
     user.password_unix_ns = transaction.clock().NowUnixNanos();
     STROBE_RETURN_IF_ERROR(transaction.Update(user));
     return catalog::EndSignIns(transaction, attempt.user).status();
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*access_.parts().catalog, trail, change));
   access_.Forget();
   return OkStatus();
 }

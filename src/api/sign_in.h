@@ -7,7 +7,8 @@
 // Whatever is wrong, the answer is the same SIGN_IN_FAILED and takes as long, so that nobody learns
 // which names exist. After kFreeFailures a name is locked, for longer each time; names that do not
 // exist are locked as well. One address may try kMaxTriesAMinute times. A sign-in always makes a
-// new session and ends the one the browser had. Thread-safe.
+// new session and ends the one the browser had. What succeeds is written together with the record
+// of `trail` (WriteAudited; null: without one). Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -44,14 +45,15 @@ class SignIn {
   explicit SignIn(AccessControl& access) : access_(access) {}
 
   // Errors: SIGN_IN_FAILED, SIGN_IN_LOCKED, SIGN_IN_TOO_OFTEN.
-  Result<NewSession> WithPassword(const SignInAttemptBy& attempt, std::string_view password);
+  Result<NewSession> WithPassword(const SignInAttemptBy& attempt, std::string_view password,
+                                  catalog::AuditTrail* trail);
   // A one-time code and the password to be: those of CheckPassword besides.
   Result<NewSession> WithCode(const SignInAttemptBy& attempt, std::string_view code,
-                              std::string_view new_password);
+                              std::string_view new_password, catalog::AuditTrail* trail);
   // For those whom a provider vouches for.
-  Result<NewSession> ForUser(const SignInAttemptBy& attempt);
+  Result<NewSession> ForUser(const SignInAttemptBy& attempt, catalog::AuditTrail* trail);
   Status ChangePassword(const SignInAttemptBy& attempt, std::string_view old_password,
-                        std::string_view new_password);
+                        std::string_view new_password, catalog::AuditTrail* trail);
 
  private:
   struct Tries {

@@ -6,6 +6,7 @@
 
 #include "src/base/hash.h"
 #include "src/base/json_writer.h"
+#include "src/catalog/audit.h"
 #include "src/catalog/time_text.h"
 
 namespace strobe::api {
@@ -204,7 +205,7 @@ Result<Response> Mutate(AppContext& context, const Request& request, const catal
   const std::string fingerprint = FingerprintOf(request);
   Operation operation;
   bool fresh = false;
-  STROBE_RETURN_IF_ERROR(catalog->Write([&](catalog::Transaction& transaction) -> Status {
+  const auto change = [&](catalog::Transaction& transaction) -> Status {
     STROBE_ASSIGN_OR_RETURN(const std::optional<Operation> answered,
                             catalog::FindAnswered(transaction, parent, request_id, fingerprint));
     fresh = !answered;
@@ -219,7 +220,8 @@ Result<Response> Mutate(AppContext& context, const Request& request, const catal
     }
     STROBE_RETURN_IF_ERROR(transaction.Insert(operation));
     return catalog::RememberAnswered(transaction, operation, request_id, fingerprint);
-  }));
+  };
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(*catalog, request.trail.get(), change));
   if (fresh && on_committed) on_committed(operation);
   return MlResponse(OperationResourceJson(operation));
 }

@@ -8,8 +8,8 @@
 //         -> Result<std::string> { ...; return TypedJson(RunJson(run), "MachineLearningRun"); });
 //   }));
 //
-// Mutate runs everything in one transaction: what is changed, the operation, and the request id. It
-// answers when the commit is durable.
+// Mutate runs everything in one transaction: what is changed, the operation, the request id and the
+// audit record. It answers when the commit is durable.
 #pragma once
 
 #include <functional>

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <fstream>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <sstream>
 #include <thread>
 
@@ -46,14 +48,37 @@ std::string Joined(const grpc::ByteBuffer& buffer) {
   return bytes;
 }
 
+// The end of the queue: what is begun on a queue that was shut down stops the process, so nobody
+// begins anything after End.
+class Gate {
+ public:
+  // False, and nothing begun, after the end.
+  template <typename Work>
+  bool Begin(const Work& work) {
+    const std::shared_lock lock(mutex_);
+    if (!ended_) work();
+    return !ended_;
+  }
+  void End() {
+    const std::unique_lock lock(mutex_);
+    ended_ = true;
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  bool ended_ = false;
+};
+
 // One call from its arrival to its answer; it waits for the next as soon as it has come itself, and
 // deletes itself. Steps of one call never run at the same time.
 class Call {
  public:
-  Call(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue,
-       const ExportReceiver::Handler& handler)
-      : service_(service), queue_(queue), handler_(handler), stream_(&context_) {
-    service_.RequestCall(&context_, &stream_, &queue_, &queue_, this);
+  static void AwaitNext(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue,
+                        const ExportReceiver::Handler& handler, Gate& gate) {
+    auto call = std::unique_ptr<Call>(new Call(service, queue, handler, gate));
+    const bool begun = gate.Begin(
+        [&] { service.RequestCall(&call->context_, &call->stream_, &queue, &queue, call.get()); });
+    if (begun) (void)call.release();  // its own from here
   }
 
   // `ok` false: the server ends, or the caller went away.
@@ -61,18 +86,14 @@ class Call {
     switch (at_) {
       case At::kWaiting:
         if (!ok) break;
-        new Call(service_, queue_, handler_);
+        AwaitNext(service_, queue_, handler_, gate_);
         at_ = At::kReading;
-        stream_.Read(&request_, this);
-        return;
+        if (gate_.Begin([this] { stream_.Read(&request_, this); })) return;
+        break;
       case At::kReading:
         at_ = At::kAnswering;
-        if (ok) {
-          Answer();
-        } else {
-          stream_.Finish(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no message"), this);
-        }
-        return;
+        if (ok ? Answer() : Refuse(grpc::StatusCode::INVALID_ARGUMENT, "no message")) return;
+        break;
       case At::kAnswering:
         break;
     }
@@ -82,7 +103,15 @@ class Call {
  private:
   enum class At : uint8_t { kWaiting, kReading, kAnswering };
 
-  void Answer() {
+  Call(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue,
+       const ExportReceiver::Handler& handler, Gate& gate)
+      : service_(service), queue_(queue), handler_(handler), gate_(gate), stream_(&context_) {}
+
+  // Both: false when the receiver has ended meanwhile.
+  bool Refuse(grpc::StatusCode code, const std::string& message) {
+    return gate_.Begin([&] { stream_.Finish(grpc::Status(code, message), this); });
+  }
+  bool Answer() {
     ExportCall call{.method = context_.method(),
                     .metadata = {},
                     .peer = context_.peer(),
@@ -94,18 +123,17 @@ class Call {
     }
     const ExportReply reply = handler_(call);
     if (reply.grpc_code != 0) {
-      stream_.Finish(
-          grpc::Status(static_cast<grpc::StatusCode>(reply.grpc_code), CleanText(reply.message)),
-          this);
-      return;
+      return Refuse(static_cast<grpc::StatusCode>(reply.grpc_code), CleanText(reply.message));
     }
     const grpc::Slice slice(reply.body);
-    stream_.WriteAndFinish(grpc::ByteBuffer(&slice, 1), {}, grpc::Status::OK, this);
+    return gate_.Begin(
+        [&] { stream_.WriteAndFinish(grpc::ByteBuffer(&slice, 1), {}, grpc::Status::OK, this); });
   }
 
   grpc::AsyncGenericService& service_;
   grpc::ServerCompletionQueue& queue_;
   const ExportReceiver::Handler& handler_;
+  Gate& gate_;
   grpc::GenericServerContext context_;
   grpc::GenericServerAsyncReaderWriter stream_;
   grpc::ByteBuffer request_;
@@ -120,7 +148,10 @@ class GrpcReceiver final : public ExportReceiver {
     STROBE_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials,
                             CredentialsOf(options));
     grpc::ServerBuilder builder;
-    builder.AddListeningPort(options.address, credentials, &port_);
+    if (!options.address.empty()) builder.AddListeningPort(options.address, credentials, &port_);
+    if (options.tunnel) {
+      builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &tunnel_port_);
+    }
     builder.RegisterAsyncGenericService(&service_);
     builder.SetMaxReceiveMessageSize(kMaxExportBytes);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxExportStreams);
@@ -128,12 +159,14 @@ class GrpcReceiver final : public ExportReceiver {
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     queue_ = builder.AddCompletionQueue();
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr || port_ == 0) {
+    const bool all =
+        (options.address.empty() || port_ != 0) && (!options.tunnel || tunnel_port_ != 0);
+    if (server_ == nullptr || !all) {
       return UnavailableError("EXPORT_LISTEN", "The address for exporters cannot be listened on.")
           .Where(options.address)
           .Hint("Choose another address or port, or end what listens there.");
     }
-    new Call(service_, *queue_, handler_);
+    Call::AwaitNext(service_, *queue_, handler_, gate_);
     for (int i = 0; i < kReceiverThreads; ++i) {
       threads_.emplace_back([this] {
         void* tag = nullptr;
@@ -148,6 +181,7 @@ class GrpcReceiver final : public ExportReceiver {
     if (server_ != nullptr) {
       server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(kShutdownMs));
     }
+    gate_.End();
     if (queue_ != nullptr) queue_->Shutdown();
     for (std::thread& thread : threads_) thread.join();
     // Without threads nobody has drained it.
@@ -159,14 +193,17 @@ class GrpcReceiver final : public ExportReceiver {
   }
 
   int port() const override { return port_; }
+  int tunnel_port() const override { return tunnel_port_; }
 
  private:
   const Handler handler_;
+  Gate gate_;
   grpc::AsyncGenericService service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::thread> threads_;
   int port_ = 0;
+  int tunnel_port_ = 0;
 };
 
 }  // namespace

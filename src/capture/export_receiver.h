@@ -43,9 +43,11 @@ struct ExportReply {
 };
 
 struct ExportReceiverOptions {
-  std::string address;               // host:port; port 0 takes any free one
+  std::string address;               // host:port; port 0 takes any free one; empty: none
   std::string tls_certificate = {};  // files; empty: without TLS
   std::string tls_key = {};
+  // Listens on loopback as well, without TLS: for calls whose TLS ends in front of it.
+  bool tunnel = false;
 };
 
 class ExportReceiver {
@@ -54,7 +56,8 @@ class ExportReceiver {
   static Result<std::unique_ptr<ExportReceiver>> Start(const ExportReceiverOptions& options,
                                                        Handler handler);
   virtual ~ExportReceiver() = default;
-  virtual int port() const = 0;
+  virtual int port() const = 0;         // 0: none
+  virtual int tunnel_port() const = 0;  // 0: none
 };
 
 }  // namespace strobe::capture

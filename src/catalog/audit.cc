@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/base/utf8.h"
 #include "src/catalog/secret.h"
 
@@ -12,6 +14,8 @@ constexpr std::string_view kHead = "audit-head";
 // What is before the first record.
 constexpr std::string_view kNothing = "strobe-audit-1";
 constexpr int64_t kPiece = 1000;
+// Lets everybody read, and one at a time append.
+constexpr std::string_view kLockChain = "LOCK TABLE audit_records IN SHARE ROW EXCLUSIVE MODE";
 
 std::string IdOf(int64_t number) { return fmt::format("{:020}", number); }
 
@@ -44,12 +48,13 @@ Status AppendAudit(Transaction& transaction, AuditRecord* record) {
   int64_t number = 1;
   record->previous_hash = kNothing;
   if (head) {
-    const size_t blank = head->value.find(' ');
-    if (blank == std::string::npos) {
-      return DataLossError("AUDIT_DAMAGED", "The end of the audit chain cannot be read.")
+    const size_t blank = std::min(head->value.find(' '), head->value.size());
+    number = std::strtoll(head->value.c_str(), nullptr, 10) + 1;
+    if (blank == head->value.size() || number < 2) {
+      return DataLossError("AUDIT_DAMAGED",
+                           "The end of the audit chain cannot be read, so nothing is changed.")
           .Hint("Run strobe audit verify.");
     }
-    number = std::strtoll(head->value.c_str(), nullptr, 10) + 1;
     record->previous_hash = head->value.substr(blank + 1);
   }
   record->id = IdOf(number);
@@ -63,6 +68,26 @@ Status AppendAudit(Transaction& transaction, AuditRecord* record) {
   STROBE_RETURN_IF_ERROR(transaction.Insert(*record));
   const AccessSetting next{std::string(kHead), fmt::format("{} {}", number, record->hash)};
   return head ? transaction.Update(next) : transaction.Insert(next);
+}
+
+Status WriteAudited(Catalog& catalog, AuditTrail* trail,
+                    const std::function<Status(Transaction&)>& work) {
+  if (trail == nullptr) return catalog.Write(work);
+  const AuditRecord as_given = trail->record;
+  AuditRecord record;
+  STROBE_RETURN_IF_ERROR(catalog.Write([&](Transaction& transaction) -> Status {
+    // First of all, because PostgreSQL looks at the data only after it: whoever appends next sees
+    // this record, instead of failing on it and trying again.
+    if (transaction.sql().dialect() == SqlDialect::kPostgres) {
+      STROBE_RETURN_IF_ERROR(transaction.sql().Run(std::string(kLockChain), {}).status());
+    }
+    trail->record = as_given;
+    STROBE_RETURN_IF_ERROR(work(transaction));
+    record = trail->record;
+    return AppendAudit(transaction, &record);
+  }));
+  trail->written.push_back(std::move(record));
+  return OkStatus();
 }
 
 Result<AuditVerdict> VerifyAudit(Catalog& catalog, const std::string& expected_head) {

@@ -149,7 +149,12 @@ std::span<const Migration> AllMigrations() {
                       "ALTER TABLE operations ADD COLUMN progress {text}",
                       "CREATE INDEX operations_by_lease ON operations (lease_unix_ns) WHERE "
                       "lease_unix_ns > 0"}},
-      {.number = 4, .name = "metrics and configs of runs", .statements = MetricStatements()}};
+      {.number = 4, .name = "metrics and configs of runs", .statements = MetricStatements()},
+      {.number = 5,
+       .name = "runs of all locations by time",
+       .statements = {
+           "CREATE INDEX runs_by_project_time ON runs (project, create_unix_ns DESC, id, "
+           "location)"}}};
   return migrations;
 }
 

@@ -1,5 +1,7 @@
 #include "src/catalog/page_token.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "src/base/hash.h"
@@ -124,6 +126,10 @@ Result<std::vector<SqlValue>> ReadPageToken(std::string_view token, std::string_
 
 void AppendAfter(const std::vector<SortColumn>& sort, const std::vector<SqlValue>& after,
                  std::string* sql, std::vector<SqlValue>* values) {
+  // Follows from the rest, but only this lets an index begin where the page does: without it the
+  // last page reads everything before it.
+  *sql += fmt::format(" AND {} {} ?", sort[0].name, sort[0].descending ? "<=" : ">=");
+  values->push_back(after[0]);
   *sql += " AND (";
   for (size_t i = 0; i < sort.size(); ++i) {
     if (i > 0) *sql += " OR ";

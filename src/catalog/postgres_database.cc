@@ -72,8 +72,10 @@ class PostgresConnection final : public SqlConnection {
     }
     // Notices would go to standard error as they are.
     PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
-    return Run("SET statement_timeout = " + std::to_string(options.statement_timeout_ms), {})
-        .status();
+    // A server that stands still in the middle of a change must not keep the others from theirs.
+    const std::string limit = std::to_string(options.statement_timeout_ms);
+    STROBE_RETURN_IF_ERROR(Run("SET statement_timeout = " + limit, {}).status());
+    return Run("SET idle_in_transaction_session_timeout = " + limit, {}).status();
   }
   bool alive() const { return PQstatus(connection_) == CONNECTION_OK; }
   SqlDialect dialect() const override { return SqlDialect::kPostgres; }

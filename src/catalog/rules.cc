@@ -76,7 +76,8 @@ void ApplyPhase(int64_t now_unix_ns, std::string_view phase, Run* run) {
   if (!ended) {
     run->end_unix_ns = 0;
   } else if (!ended_before || run->end_unix_ns == 0) {
-    run->end_unix_ns = now_unix_ns;
+    // A clock that went back does not end what it has not begun.
+    run->end_unix_ns = std::max(now_unix_ns, run->create_unix_ns);
   }
   run->phase = phase;
   run->state = ended ? phase : "ACTIVE";

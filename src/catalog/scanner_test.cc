@@ -115,6 +115,41 @@ TEST_F(ScannerTest, AListOfExistingOnesHasAll) {
   EXPECT_EQ(Ids("all"), ids);
 }
 
+// The storage is what counts: whatever was lost of the sessions comes back as it was.
+TEST_F(ScannerTest, MakesTheSameSessionsOfTheStorageAlone) {
+  for (int i = 0; i < 30; ++i) {
+    const std::string run = "run" + std::to_string(i % 3);
+    if (i < 3) AddRun(run);
+    Put(run, "s" + std::to_string(i), static_cast<uint64_t>(i));
+  }
+  Put("", "of all");
+  ASSERT_TRUE(scanner_.ScanDue(10).ok());
+  const auto all = [this] {
+    std::vector<std::string> lines;
+    for (const char* run : {"run0", "run1", "run2"}) {
+      for (const ProfilerSession& s : Sessions(run)) {
+        lines.push_back(s.run + "|" + s.id + "|" + s.kind + "|" + s.state + "|" + s.found_path +
+                        "|" + s.viewer_id + "|" + s.hosts + "|" + s.completeness + "|" +
+                        std::to_string(s.size_bytes) + "|" + std::to_string(s.create_unix_ns) +
+                        "|" + std::to_string(s.found_modified_unix_ns));
+      }
+    }
+    return lines;
+  };
+  const std::vector<std::string> before = all();
+  EXPECT_EQ(before.size(), 33u);
+  ASSERT_TRUE(catalog_
+                  ->Write([](Transaction& t) {
+                    return t.sql().Run("DELETE FROM profiler_sessions", {}).status();
+                  })
+                  .ok());
+  EXPECT_TRUE(all().empty());
+  for (const char* run : {"run0", "run1", "run2"}) {
+    ASSERT_TRUE(scanner_.ScanRun({"p", "l", "", run}).ok());
+  }
+  EXPECT_EQ(all(), before);
+}
+
 TEST_F(ScannerTest, NoticesWhatIsReplacedAndWhatGoes) {
   AddRun("a");
   Put("a", "s1");

@@ -253,9 +253,7 @@ Status MakeAdmin(catalog::Transaction& transaction, const std::string& name, std
                                                             .lifetime_ns = catalog::kOneTimeNs,
                                                             .created_by = "command-line"}));
   *code = issued.text;
-  catalog::AuditRecord record{
-      .actor = "command-line", .action = "createAdmin", .object = subject, .outcome = "DONE"};
-  return catalog::AppendAudit(transaction, &record);
+  return OkStatus();
 }
 
 Result<int> CreateAdmin(const AccessOptions& options) {
@@ -265,7 +263,12 @@ Result<int> CreateAdmin(const AccessOptions& options) {
   STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<catalog::Catalog> catalog,
                           catalog::Catalog::Open({.place = place}, SystemClock(), SystemRandom()));
   std::string code;
-  STROBE_RETURN_IF_ERROR(catalog->Write(
+  catalog::AuditTrail trail{.record = {.actor = "command-line",
+                                       .action = "createAdmin",
+                                       .object = "user:" + name,
+                                       .outcome = "DONE"}};
+  STROBE_RETURN_IF_ERROR(catalog::WriteAudited(
+      *catalog, &trail,
       [&](catalog::Transaction& transaction) { return MakeAdmin(transaction, name, &code); }));
   PrintError(
       "Start the server with --access and this catalogue, open /sign-in, and set a password "

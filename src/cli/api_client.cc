@@ -1,16 +1,9 @@
 #include "src/cli/api_client.h"
 
-#include <netdb.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <system_error>
 #include <vector>
 
 #include "src/api/app.h"
@@ -25,8 +18,6 @@ namespace strobe::cli {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view kScheme = "http://";
 
 Status Broken(std::string message) {
   return UnavailableError("SERVER_ANSWER_BROKEN", std::move(message))
@@ -131,102 +122,58 @@ class LocalClient final : public ApiClient {
 
 // ---- a server
 
-class Socket {
- public:
-  explicit Socket(int descriptor) : descriptor_(descriptor) {}
-  ~Socket() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int get() const { return descriptor_; }
+std::string RequestText(const ServerAddress& server, const std::string& token,
+                        const std::string& method, const std::string& target,
+                        const std::string& body) {
+  const bool v6 = server.host.find(':') != std::string::npos;
+  return method + " " + target +
+         " HTTP/1.1\r\nHost: " + (v6 ? "[" + server.host + "]" : server.host) + ":" + server.port +
+         "\r\nConnection: close\r\nAccept-Encoding: identity\r\n" +
+         (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") +
+         (body.empty() ? ""
+                       : "Content-Type: application/json\r\nContent-Length: " +
+                             std::to_string(body.size()) + "\r\n") +
+         "\r\n" + body;
+}
 
- private:
-  int descriptor_;
+// Where and as whom one asks.
+struct Server {
+  ServerAddress address;
+  std::string ca_file;
+  std::string token;
 };
 
-Status Unreachable(const ServerAddress& server, const std::string& reason) {
-  return UnavailableError("SERVER_UNREACHABLE", "The server cannot be reached: " + reason)
-      .Where(server.host + ":" + server.port)
-      .Hint("Is it running, and is the port right?");
-}
-
-Result<int> Connect(const ServerAddress& server) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found);
-  if (error != 0) return Unreachable(server, gai_strerror(error));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, &freeaddrinfo);
-  int last_error = ECONNREFUSED;
-  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
-    const int descriptor = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
-    if (descriptor < 0) continue;
-    const timeval limit{.tv_sec = kTimeoutSeconds, .tv_usec = 0};
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    if (connect(descriptor, at->ai_addr, at->ai_addrlen) == 0) return descriptor;
-    last_error = errno;
-    close(descriptor);
-  }
-  return Unreachable(server, std::generic_category().message(last_error));
-}
-
-Status SendRequest(const Socket& socket, const ServerAddress& server, const std::string& token,
-                   const std::string& method, const std::string& target, const std::string& body) {
-  const bool v6 = server.host.find(':') != std::string::npos;
-  const std::string request =
-      method + " " + target + " HTTP/1.1\r\nHost: " + (v6 ? "[" + server.host + "]" : server.host) +
-      ":" + server.port + "\r\nConnection: close\r\nAccept-Encoding: identity\r\n" +
-      (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") +
-      (body.empty() ? ""
-                    : "Content-Type: application/json\r\nContent-Length: " +
-                          std::to_string(body.size()) + "\r\n") +
-      "\r\n" + body;
-  for (size_t sent = 0; sent < request.size();) {
-    const ssize_t wrote =
-        send(socket.get(), request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return Unreachable(server, std::generic_category().message(errno));
-    sent += static_cast<size_t>(wrote);
-  }
-  return OkStatus();
-}
-
 // One exchange; `take` gets what comes and says whether it wants more.
-Status Exchange(const ServerAddress& server, const std::string& token, const std::string& method,
-                const std::string& target, const std::string& body,
+Status Exchange(const Server& server, const std::string& method, const std::string& target,
+                const std::string& body,
                 const std::function<Result<bool>(std::string_view)>& take) {
-  STROBE_ASSIGN_OR_RETURN(const int descriptor, Connect(server));
-  const Socket socket(descriptor);
-  STROBE_RETURN_IF_ERROR(SendRequest(socket, server, token, method, target, body));
+  STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<ServerConnection> connection,
+                          ServerConnection::Open(server.address, server.ca_file));
+  STROBE_RETURN_IF_ERROR(
+      connection->Send(RequestText(server.address, server.token, method, target, body)));
   std::string buffer(256 * 1024, '\0');
   for (;;) {
-    const ssize_t got = recv(socket.get(), buffer.data(), buffer.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Unreachable(server, std::generic_category().message(errno));
+    STROBE_ASSIGN_OR_RETURN(const size_t got, connection->Receive(buffer.data(), buffer.size()));
     if (got == 0) return OkStatus();
-    STROBE_ASSIGN_OR_RETURN(const bool more,
-                            take(std::string_view(buffer.data(), static_cast<size_t>(got))));
+    STROBE_ASSIGN_OR_RETURN(const bool more, take(std::string_view(buffer.data(), got)));
     if (!more) return OkStatus();
   }
 }
 
 class RemoteClient final : public ApiClient {
  public:
-  RemoteClient(ServerAddress server, std::string token)
-      : server_(std::move(server)), token_(std::move(token)) {}
+  explicit RemoteClient(Server server) : server_(std::move(server)) {}
 
   Result<ApiReply> Get(const std::string& target) override { return Send("GET", target, ""); }
   Result<ApiReply> Send(const std::string& method, const std::string& target,
                         const std::string& body) override {
     std::string bytes;
-    STROBE_RETURN_IF_ERROR(Exchange(server_, token_, method, target, body,
-                                    [&bytes](std::string_view part) -> Result<bool> {
-                                      bytes += part;
-                                      if (bytes.size() <= kMaxReplyBytes) return true;
-                                      return Broken("The answer is larger than we take.");
-                                    }));
+    STROBE_RETURN_IF_ERROR(
+        Exchange(server_, method, target, body, [&bytes](std::string_view part) -> Result<bool> {
+          bytes += part;
+          if (bytes.size() <= kMaxReplyBytes) return true;
+          return Broken("The answer is larger than we take.");
+        }));
     STROBE_ASSIGN_OR_RETURN(HttpAnswer answer, ParseHttpAnswer(bytes));
     if (answer.status >= 400) return ErrorOf(answer.status, answer.body);
     return ApiReply{std::move(answer.content_type), std::move(answer.body)};
@@ -235,17 +182,17 @@ class RemoteClient final : public ApiClient {
   Status Download(const std::string& target,
                   const std::function<Status(std::string_view)>& sink) override {
     AnswerStream answer(sink);
-    STROBE_RETURN_IF_ERROR(Exchange(server_, token_, "GET", target, "",
-                                    [&answer](std::string_view part) -> Result<bool> {
-                                      STROBE_RETURN_IF_ERROR(answer.Feed(part));
-                                      return !answer.done();
-                                    }));
+    STROBE_RETURN_IF_ERROR(
+        Exchange(server_, "GET", target, "", [&answer](std::string_view part) -> Result<bool> {
+          STROBE_RETURN_IF_ERROR(answer.Feed(part));
+          return !answer.done();
+        }));
     return answer.Finish();
   }
 
   // The session that the address names.
   Status FindSession() {
-    std::string_view path = server_.path;
+    std::string_view path = server_.address.path;
     while (path.ends_with('/')) path.remove_suffix(1);
     for (const std::string_view before : {"/api/v1/sessions/", "/s/"}) {
       if (!path.starts_with(before)) continue;
@@ -290,13 +237,12 @@ class RemoteClient final : public ApiClient {
     if (of_run.size() == 1) return Take(of_run.front());
     session_.clear();
     return NotFoundError("SESSION_NOT_FOUND", "The server has no session of that name.")
-        .Where(run.empty() ? server_.host + ":" + server_.port : run)
+        .Where(run.empty() ? server_.address.host + ":" + server_.address.port : run)
         .Hint(known.empty() ? "Add the run to the address, as in http://127.0.0.1:8080/RUN/SESSION."
                             : "Add one of these to the server's address: " + known + ".");
   }
 
-  const ServerAddress server_;
-  const std::string token_;
+  const Server server_;
 };
 
 std::optional<std::string> Dechunk(std::string_view bytes) {
@@ -333,47 +279,16 @@ Result<HttpAnswer> Unpack(HttpAnswer packed) {
 
 }  // namespace
 
-Status ErrorOfAnswer(int status, std::string_view body) { return ErrorOf(status, body); }
-
-bool IsServerAddress(std::string_view place) {
-  return place.starts_with(kScheme) || place.starts_with("https://");
+std::string TokenOf(const std::string& given) {
+  if (!given.empty()) return given;
+  const char* const set = std::getenv("STROBE_TOKEN");
+  return set == nullptr ? "" : set;
 }
+
+Status ErrorOfAnswer(int status, std::string_view body) { return ErrorOf(status, body); }
 
 std::string PercentEncode(std::string_view text) {
   return storage::PercentEncode(text, /*keep_slashes=*/false);
-}
-
-Result<ServerAddress> ParseServerAddress(std::string_view url) {
-  const Status malformed =
-      InvalidArgumentError("URL_MALFORMED", "The address of the server is not one we can use.")
-          .Where(std::string(url.substr(0, 200)))
-          .Hint("Write http://HOST:PORT/RUN; a server behind TLS is reached through a tunnel.");
-  if (!url.starts_with(kScheme)) return malformed;
-  url.remove_prefix(kScheme.size());
-  const size_t slash = std::min(url.find('/'), url.size());
-  std::string_view authority = url.substr(0, slash);
-  ServerAddress server;
-  std::string_view path = url.substr(slash);
-  path = path.substr(0, path.find_first_of("?#"));
-  if (!api::PercentDecode(path, /*plus_is_space=*/false, &server.path)) return malformed;
-  if (authority.find('@') != std::string_view::npos) return malformed;
-  if (authority.starts_with('[')) {
-    const size_t close = authority.find(']');
-    if (close == std::string_view::npos) return malformed;
-    server.host = authority.substr(1, close - 1);
-    authority.remove_prefix(close + 1);
-  } else {
-    const size_t colon = std::min(authority.find(':'), authority.size());
-    server.host = authority.substr(0, colon);
-    authority.remove_prefix(colon);
-  }
-  server.port = authority.empty() ? "80" : std::string(authority.substr(1));
-  const std::optional<uint32_t> port = api::ParseUint32(server.port);
-  const bool bad_port = !port || *port == 0 || *port > 65535;
-  if (server.host.empty() || bad_port || (!authority.empty() && authority[0] != ':')) {
-    return malformed;
-  }
-  return server;
 }
 
 Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes) {
@@ -432,15 +347,13 @@ Result<std::unique_ptr<ApiClient>> OpenApiClient(const std::string& place,
     return std::unique_ptr<ApiClient>(std::make_unique<LocalClient>(std::move(session)));
   }
   STROBE_ASSIGN_OR_RETURN(ServerAddress server, ParseServerAddress(place));
-  std::string token = options.token;
-  if (token.empty()) {
-    const char* const given = std::getenv("STROBE_TOKEN");
-    if (given != nullptr) token = given;
-  }
+  std::string token = TokenOf(options.token);
   if (token.find_first_of("\r\n") != std::string::npos) {
     return InvalidArgumentError("TOKEN_MALFORMED", "The token has a line break in it.");
   }
-  auto client = std::make_unique<RemoteClient>(std::move(server), std::move(token));
+  auto client = std::make_unique<RemoteClient>(Server{.address = std::move(server),
+                                                      .ca_file = CaFileOf(options.ca_file),
+                                                      .token = std::move(token)});
   if (needs_session) STROBE_RETURN_IF_ERROR(client->FindSession());
   return std::unique_ptr<ApiClient>(std::move(client));
 }

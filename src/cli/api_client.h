@@ -5,10 +5,11 @@
 //   STROBE_ASSIGN_OR_RETURN(ApiReply reply, client->Get("/api/v1/sessions/" + client->session()));
 //
 // A place is a path (session directory or profile file; nothing is written), or
-// http://HOST:PORT/RUN, http://HOST:PORT/s/ID of the console, http://HOST:PORT/api/v1/sessions/ID.
+// http://HOST:PORT/RUN, http://HOST:PORT/s/ID of the console, http://HOST:PORT/api/v1/sessions/ID;
+// https:// as well.
 // An error of the API comes back as the Status it was. Errors besides: SERVER_UNREACHABLE,
-// SERVER_ANSWER_BROKEN, URL_MALFORMED, and those of OpenCommandSession. Plain HTTP only: a server
-// behind TLS is reached through a tunnel or its own proxy. Limits: kMaxReplyBytes, kTimeoutSeconds.
+// SERVER_ANSWER_BROKEN, those of ServerConnection and of OpenCommandSession. Limits:
+// kMaxReplyBytes, kTimeoutSeconds.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,12 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/cli/server_connection.h"
 
 namespace strobe::cli {
 
 // The largest answers are exports of tables: some hundred megabytes.
 inline constexpr uint64_t kMaxReplyBytes = uint64_t{4} << 30;
-// A tool that nobody asked yet, on a large session.
-inline constexpr int kTimeoutSeconds = 600;
 
 struct ApiReply {
   std::string content_type;
@@ -60,10 +60,13 @@ class ApiClient {
 
 struct ApiClientOptions {
   std::vector<std::string> xla_dump_directories;  // of files only
-  std::string token;  // for a server with access control; empty: STROBE_TOKEN of the environment
+  std::string token;    // for a server with access control; empty: STROBE_TOKEN of the environment
+  std::string ca_file;  // of authorities for https; empty: STROBE_CA_FILE, else the system's
 };
 
-bool IsServerAddress(std::string_view place);
+// The token that was given, else STROBE_TOKEN of the environment.
+std::string TokenOf(const std::string& given);
+
 // `needs_session`: the place must name one; else a server's own address is enough.
 Result<std::unique_ptr<ApiClient>> OpenApiClient(const std::string& place,
                                                  const ApiClientOptions& options,
@@ -87,12 +90,5 @@ Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes);
 
 // The error that an answer of 400 and more tells of.
 Status ErrorOfAnswer(int status, std::string_view body);
-
-struct ServerAddress {
-  std::string host;
-  std::string port;
-  std::string path;  // "" or "/..."
-};
-Result<ServerAddress> ParseServerAddress(std::string_view url);
 
 }  // namespace strobe::cli

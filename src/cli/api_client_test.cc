@@ -17,8 +17,14 @@ TEST(ServerAddressTest, ReadsWhatPeopleWrite) {
   EXPECT_EQ(v6.host, "::1");
   EXPECT_EQ(v6.path, "/s/a b");
   EXPECT_EQ(ParseServerAddress("http://host").value().port, "80");
-  for (const char* bad : {"https://h:1/", "http://", "http://:1/", "http://h:x/", "http://h:0/",
-                          "http://h:65536/", "http://u@h:1/", "http://[::1", "ftp://h"}) {
+  EXPECT_FALSE(plain.tls);
+  const ServerAddress tls = ParseServerAddress("https://strobe.example/llama").value();
+  EXPECT_TRUE(tls.tls);
+  EXPECT_EQ(tls.port, "443");
+  EXPECT_EQ(tls.path, "/llama");
+  for (const char* bad :
+       {"https://", "https://h:0/", "http://", "http://:1/", "http://h:x/", "http://h:0/",
+        "http://h:65536/", "http://u@h:1/", "http://[::1", "ftp://h"}) {
     EXPECT_EQ(ParseServerAddress(bad).status().name(), "URL_MALFORMED") << bad;
   }
 }

@@ -24,18 +24,23 @@ class CatalogClient final : public ApiClient {
     STROBE_ASSIGN_OR_RETURN(api::Request request, api::MakeRequest(method, target));
     request.body = body_sent;
     const api::Match match = router_->Find(request);
+    if (match.route != nullptr && match.route->access.audit == api::Audit::kAlways) {
+      request.trail = std::make_shared<catalog::AuditTrail>(
+          catalog::AuditTrail{.record = {.actor = "command-line",
+                                         .action = match.route->operation_id,
+                                         .object = request.path,
+                                         .outcome = "DONE",
+                                         .http_status = match.route->success_status}});
+    }
     const api::Response response = router_->Run(match, request);
     const std::string body = response.body == nullptr ? "" : *response.body;
-    if (match.route != nullptr && match.route->access.audit == api::Audit::kAlways) {
-      catalog::AuditRecord record{.actor = "command-line",
-                                  .action = match.route->operation_id,
-                                  .object = request.path,
-                                  .outcome = response.status < 400 ? "DONE" : "FAILED",
-                                  .http_status = response.status,
-                                  .detail = response.error_name};
-      STROBE_RETURN_IF_ERROR(catalog_->Write([&record](catalog::Transaction& transaction) {
-        return catalog::AppendAudit(transaction, &record);
-      }));
+    if (request.trail != nullptr && request.trail->written.empty()) {
+      catalog::AuditTrail trail = *request.trail;
+      trail.record.outcome = response.status < 400 ? "DONE" : "FAILED";
+      trail.record.http_status = response.status;
+      trail.record.detail = response.error_name;
+      STROBE_RETURN_IF_ERROR(catalog::WriteAudited(
+          *catalog_, &trail, [](catalog::Transaction&) { return OkStatus(); }));
     }
     if (response.status >= 400) return ErrorOfAnswer(response.status, body);
     return ApiReply{response.content_type, body};

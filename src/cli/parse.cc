@@ -222,7 +222,7 @@ void AddUpload(CLI::App& app, UploadCommandOptions& options, Action& action) {
       "upload", "Send a profile, or a session as zip or tar, to a server; it can be resumed.");
   command->add_option("FILE", options.path, "Profile file, or a zip or tar of one session")
       ->required();
-  command->add_option("--server", options.server, "http://HOST:PORT")->capture_default_str();
+  command->add_option("--server", options.server, "http://HOST:PORT or https://")->capture_default_str();
   command->add_option("--run", options.run, "Folder that gets the session");
   command->add_option("--session", options.session,
                       "Name (default: the archive's folder, or a new one)");
@@ -476,6 +476,20 @@ void AddHelp(CLI::App& app, std::string& topic, Action& action) {
   });
 }
 
+// For each command that may ask a server by https.
+void AddCaFile(CLI::App& app, std::string& ca_file) {
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    AddCaFile(*command, ca_file);
+    const bool asks = command->get_option_no_throw("--server") != nullptr ||
+                      command->get_option_no_throw("SESSION") != nullptr ||
+                      command->get_option_no_throw("--session_id") != nullptr;
+    if (!asks || command->get_option_no_throw("--ca-file") != nullptr) continue;
+    command->add_option("--ca-file", ca_file,
+                        "Certificates of the authorities to trust for https:// (default "
+                        "STROBE_CA_FILE, else the system's)");
+  }
+}
+
 int Report(const Status& status) {
   PrintError(ErrorText(status));
   return ExitCodeOf(status);
@@ -541,6 +555,8 @@ int RunStrobe(int argc, char** argv) {
   AddAccessCommands(app, access, action);
   AddSmall(app, action);
   AddHelp(app, help_topic, action);
+  std::string ca_file;
+  AddCaFile(app, ca_file);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -549,6 +565,8 @@ int RunStrobe(int argc, char** argv) {
     return Report(InvalidArgumentError("USAGE", error.what())
                       .Hint("Type \"strobe --help\" or \"strobe COMMAND --help\"."));
   }
+  // Whatever asks a server looks there; nothing else runs yet.
+  if (!ca_file.empty()) setenv("STROBE_CA_FILE", ca_file.c_str(), /*replace=*/1);
   // Commands print what matters themselves; `serve` sets its own level.
   SetLogLevel("warning");
   const Result<int> result = action();

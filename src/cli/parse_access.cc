@@ -19,7 +19,7 @@ CLI::App* AddVerb(CLI::App& group, const std::string& noun, const Verb& verb,
   if (verb.id) command->add_option("NAME", options.id, "Its name or id")->required();
   if (noun != "access") {
     command->add_option("--server", options.server,
-                        "http://HOST:PORT of a server, with STROBE_TOKEN; else the catalogue");
+                        "http:// or https://HOST:PORT of a server, with STROBE_TOKEN; else the catalogue");
   }
   command->add_option("--catalog", options.catalog,
                       "A file or postgresql://... (default as of strobe serve)");

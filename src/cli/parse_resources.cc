@@ -102,7 +102,7 @@ void AddVerb(CLI::App& group, const std::string& verb, const std::string& help,
   if (!list) {
     command->add_option("ID", options.id, "Its id")->required(verb != "create");
   }
-  command->add_option("--server", options.server, "http://HOST:PORT of the server")
+  command->add_option("--server", options.server, "http:// or https://HOST:PORT of the server")
       ->envname("STROBE_SERVER")
       ->capture_default_str();
   command->add_option("--project", options.project, "Project")->capture_default_str();

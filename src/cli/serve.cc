@@ -308,19 +308,28 @@ Protection ProtectionOf(const ServeOptions& options) {
   return options.insecure_no_auth ? Protection::kInsecureByWish : Protection::kNone;
 }
 
-// Null when nobody asked for it.
+// For gRPC, on an address of its own and by the server's TLS; null when there is neither.
 Result<std::unique_ptr<capture::ExportReceiver>> StartReceiver(const ServeOptions& options,
                                                                const api::Router& router,
-                                                               const IdMaker& ids) {
-  if (options.otlp_listen.empty()) return std::unique_ptr<capture::ExportReceiver>();
-  STROBE_RETURN_IF_ERROR(ParseListen(options.otlp_listen, ProtectionOf(options)).status());
+                                                               const IdMaker& ids,
+                                                               api::Server& server) {
   const bool tls = !options.tls_certificate.empty();
-  return capture::ExportReceiver::Start({.address = options.otlp_listen,
-                                         .tls_certificate = options.tls_certificate,
-                                         .tls_key = options.tls_key},
-                                        [&router, &ids, tls](const capture::ExportCall& call) {
-                                          return api::AnswerExport(router, ids, tls, call);
-                                        });
+  if (options.otlp_listen.empty() && !tls) return std::unique_ptr<capture::ExportReceiver>();
+  if (!options.otlp_listen.empty()) {
+    STROBE_RETURN_IF_ERROR(ParseListen(options.otlp_listen, ProtectionOf(options)).status());
+  }
+  STROBE_ASSIGN_OR_RETURN(std::unique_ptr<capture::ExportReceiver> receiver,
+                          capture::ExportReceiver::Start(
+                              {.address = options.otlp_listen,
+                               .tls_certificate = options.tls_certificate,
+                               .tls_key = options.tls_key,
+                               .tunnel = tls},
+                              [&router, &ids, &server, tls](const capture::ExportCall& call) {
+                                return api::AnswerExport(router, ids, tls, call,
+                                                         server.PeerOfHttp2(call.peer));
+                              }));
+  if (tls) server.LeadHttp2To(static_cast<uint16_t>(receiver->tunnel_port()));
+  return receiver;
 }
 
 void WarnWithoutTls(const ServeOptions& options, const ListenAddress& listen) {
@@ -461,13 +470,14 @@ Result<int> RunServe(const ServeOptions& options) {
                           .ids = ids,
                           .proxies = options.trusted_proxies.empty() ? nullptr : &proxies}));
   STROBE_ASSIGN_OR_RETURN(const std::unique_ptr<capture::ExportReceiver> receiver,
-                          StartReceiver(options, router, ids));
+                          StartReceiver(options, router, ids, *server));
   WarnWithoutTls(options, listen);
   scanner.Start();
   run_captures.Start();
   if (console_directory.empty()) LogWarning("console.missing", {});
   PrintOut(Announcement(listen, server->port(), !options.tls_certificate.empty()));
-  if (receiver != nullptr) PrintOut(fmt::format("Exporters by gRPC: port {}\n", receiver->port()));
+  if (!options.otlp_listen.empty())
+    PrintOut(fmt::format("Exporters by gRPC: port {}\n", receiver->port()));
   const int signal = WaitForStop(signals, *server);
   LogInfo("server.stopping", {{"signal", signal}});
   stopping.store(true);

@@ -10,6 +10,7 @@
 
 #include "src/api/request.h"
 #include "src/capture/upload.h"
+#include "src/cli/api_client.h"
 #include "src/cli/command.h"
 #include "src/cli/text.h"
 #include "src/storage/checksum.h"
@@ -73,6 +74,9 @@ class Uploader {
           .Where(options_.server.substr(0, 200));
     }
     STROBE_RETURN_IF_ERROR(OpenFile());
+    // What is wrong with a certificate does not pass by trying again.
+    STROBE_ASSIGN_OR_RETURN(const ServerAddress server, ParseServerAddress(base_));
+    if (server.tls) STROBE_RETURN_IF_ERROR(ServerConnection::Open(server, CaFileOf("")).status());
     STROBE_RETURN_IF_ERROR(options_.resume.empty() ? Begin() : Resume());
     Status sent = SendParts();
     if (!sent.ok()) {
@@ -117,6 +121,7 @@ class Uploader {
       request.method = method;
       request.url = base_ + target;
       if (method != "GET") request.headers = {{"content-type", type}};
+      if (!token_.empty()) request.headers.emplace_back("authorization", "Bearer " + token_);
       request.body = body;
       request.timeout_ms = kRequestTimeoutMs;
       const Result<storage::HttpAnswer> answer = http_->Send(request, {});
@@ -215,7 +220,9 @@ class Uploader {
   }
 
   const UploadCommandOptions& options_;
-  const std::shared_ptr<storage::HttpClient> http_ = storage::MakeHttpClient({});
+  const std::shared_ptr<storage::HttpClient> http_ =
+      storage::MakeHttpClient({.authorities_file = CaFileOf("")});
+  const std::string token_ = TokenOf("");
   std::string base_;
   storage::FileDescriptor file_;
   uint64_t size_bytes_ = 0;

@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import socket
 import ssl
 import subprocess
@@ -402,3 +403,59 @@ def test_openid_connect(place, algorithm):
         local = Client(port)
         local.sign_in(code)
     assert "code=" not in place.log().replace("code=-", "")
+
+
+def test_the_command_line_by_tls(place):
+    session = os.path.join(program.SAMPLES, "input-stall")
+    shutil.copytree(session, os.path.join(place.logs, "input-stall"))
+    for arguments in (("service-accounts", "create", "ci"),
+                      ("roles", "grant", "service:ci", "admin", "--project", "*")):
+        assert place.command(*arguments, "--catalog", place.catalog).returncode == 0
+    made = place.command("tokens", "create", "--subject", "service:ci", "--catalog", place.catalog)
+    token = {"STROBE_TOKEN": made.stdout.split()[-1]}
+    cert, key = certificate(place.folder, "one")
+    other, _ = certificate(place.folder, "other")
+    with place.server("--tls-cert", cert, "--tls-key", key) as (browser, _):
+        url = f"https://127.0.0.1:{browser.port}"
+        trusting = {**token, "STROBE_CA_FILE": cert}
+        # Every way to ask: lists, changes, administration, tools, exports larger than memory, uploads.
+        for arguments in (("runs", "create", "r1", "--server", url), ("runs", "list", "--server", url),
+                          ("users", "create", "bob", "--server", url), ("audit", "verify", "--server", url),
+                          ("tools", f"{url}/input-stall"), ("overview_page", f"{url}/input-stall"),
+                          ("export", f"{url}/input-stall", "--output", os.path.join(place.folder, "trace.json"))):
+            done = place.command(*arguments, env=trusting)
+            assert done.returncode == 0, (arguments, done.stderr)
+            done = place.command(*arguments[:1], *arguments[1:], "--ca-file", cert, env={**token, "STROBE_CA_FILE": other})
+            assert "SERVER_CERTIFICATE" not in done.stderr, (arguments, done.stderr)
+        assert os.path.getsize(os.path.join(place.folder, "trace.json")) > 1000
+        (profile,) = [os.path.join(folder, name) for folder, _, names in os.walk(session) for name in names
+                      if name.endswith(".xplane.pb")][:1]
+        sent = place.command("upload", profile, "--server", url, "--run", "sent", env=trusting)
+        assert sent.returncode == 0, sent.stderr
+        # The system's authorities are those of the environment that OpenSSL knows.
+        system = place.command("runs", "list", "--server", url, env={**token, "SSL_CERT_FILE": cert})
+        assert system.returncode == 0, system.stderr
+
+        def refused(name, sentence, *arguments, env=trusting):
+            began = time.monotonic()
+            done = place.command(*arguments, env=env)
+            assert done.returncode != 0 and f"error: {name}" in done.stderr, done.stderr
+            assert sentence in done.stderr, done.stderr
+            assert time.monotonic() - began < 20
+
+        for arguments in (("runs", "list", "--server", url), ("upload", profile, "--server", url)):
+            refused("SERVER_CERTIFICATE", "is from an authority that is not trusted here", *arguments, env=token)
+            refused("SERVER_CERTIFICATE", "is from an authority that is not trusted here", *arguments, "--ca-file", other)
+        refused("SERVER_CERTIFICATE", "is not for localhost", "runs", "list", "--server",
+                f"https://localhost:{browser.port}")
+        refused("CA_FILE", "No certificates of authorities", "runs", "list", "--server", url, "--ca-file", os.devnull)
+        refused("SERVER_", "", "runs", "list", "--server", url.replace("https", "http"))
+        dated = os.path.join(place.folder, "dated.pem")
+        subprocess.run(["openssl", "req", "-x509", "-key", key, "-out", dated, "-days", "-1", "-subj", "/CN=one", "-addext",
+                        "subjectAltName=IP:127.0.0.1"], check=False, capture_output=True)
+    with place.server() as (browser, _):
+        refused("SERVER_NOT_TLS", "does not speak TLS", "runs", "list", "--server", f"https://127.0.0.1:{browser.port}")
+    if os.path.exists(dated):  # openssl of Debian 12 and later makes certificates of yesterday
+        with place.server("--tls-cert", dated, "--tls-key", key) as (browser, _):
+            refused("SERVER_CERTIFICATE", "has expired", "runs", "list", "--server", f"https://127.0.0.1:{browser.port}",
+                    env={**token, "STROBE_CA_FILE": dated})

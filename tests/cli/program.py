@@ -14,6 +14,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ CORPUS = os.environ.get("STROBE_CORPUS", os.path.join(REPOSITORY, "..", "shared"
 SAMPLES = os.path.join(REPOSITORY, "samples")
 LIMIT_S = 120  # far above any of these on a busy machine
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_NOT_FOUND, EXIT_PARTIAL = range(5)
-ANNOUNCEMENT = re.compile(r"http://([0-9.]+|\[[0-9a-f:]+\]):(\d+)/")
+ANNOUNCEMENT = re.compile(r"https?://([0-9.]+|\[[0-9a-f:]+\]):(\d+)/")
 
 
 # A process begins with the peak memory of the one that started it, and pytest is large. So a run
@@ -124,10 +125,12 @@ class Answer:
 class Server:
     """`strobe serve` on a free port; its log is kept in `log()`.
 
-    `user` (a number) runs it as another user, which needs root; `listen` is an address.
+    `user` (a number) runs it as another user, which needs root; `listen` is an address; `authority` is the file of
+    the one to trust when the arguments have a certificate.
     """
 
-    def __init__(self, *arguments, user=None, listen="127.0.0.1:0"):
+    def __init__(self, *arguments, user=None, listen="127.0.0.1:0", authority=None):
+        self._tls = ssl.create_default_context(cafile=authority) if authority else None
         self._folder = tempfile.TemporaryDirectory()
         self._log = open(os.path.join(self._folder.name, "log"), "w+b")
         home = os.path.join(self._folder.name, "home")
@@ -144,7 +147,7 @@ class Server:
 
     @property
     def url(self):
-        return f"http://{self.host}:{self.port}"
+        return f"{'https' if self._tls else 'http'}://{self.host}:{self.port}"
 
     def __enter__(self):
         return self
@@ -163,7 +166,9 @@ class Server:
 
     def request(self, method, target, body=None, headers=None):
         if self._connection is None:
-            self._connection = http.client.HTTPConnection(self.host, self.port, timeout=LIMIT_S)
+            self._connection = (
+                http.client.HTTPSConnection(self.host, self.port, timeout=LIMIT_S, context=self._tls) if self._tls
+                else http.client.HTTPConnection(self.host, self.port, timeout=LIMIT_S))
         try:
             self._connection.request(method, target, body, headers or {})
             response = self._connection.getresponse()

@@ -9,6 +9,7 @@ request to a server of ours. What a user sets up once with any proxy; here it al
 import http.client
 import http.server
 import os
+import socket
 import ssl
 import subprocess
 import threading
@@ -25,7 +26,8 @@ def make_certificates(folder):
     def openssl(*arguments):
         subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=folder)
 
-    names = ",".join("DNS:" + name for name in NAMES)
+    os.makedirs(folder, exist_ok=True)
+    names = ",".join("DNS:" + name for name in NAMES) + ",IP:127.0.0.1"
     # What RFC 5280 asks of a certificate, which Python checks from 3.13 on.
     with open(os.path.join(folder, "extensions"), "w", encoding="ascii") as file:
         file.write(f"subjectAltName={names}\nbasicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature,keyEncipherment\n"
@@ -82,6 +84,62 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class Tunnel(http.server.BaseHTTPRequestHandler):
+    def do_CONNECT(self):
+        self.server.seen.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.flush()
+        with socket.create_connection(self.server.upstream, timeout=60) as upstream:
+            upstream.settimeout(None)
+            back = threading.Thread(target=self.copy, args=(upstream, self.connection), daemon=True)
+            back.start()
+            self.copy(self.connection, upstream)
+            back.join(60)
+        self.close_connection = True
+
+    def do_GET(self):  # the metadata server and the like: nobody is there
+        self.send_error(404)
+
+    @staticmethod
+    def copy(source, sink):
+        try:
+            while piece := source.recv(65536):
+                sink.sendall(piece)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def log_message(self, *_):
+        pass
+
+
+class TunnelProxy:
+    """A forward proxy that leads every name to one server and looks into nothing: the server's own TLS is what the
+    client meets, as when the names lead there by DNS. `seen` are the names that were asked for."""
+
+    def __init__(self, authority, host, port):
+        self.authority = authority
+        self.httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Tunnel)
+        self.httpd.daemon_threads = True
+        self.httpd.upstream = (host, port)
+        self.httpd.seen = self.seen = []
+
+    @property
+    def environment(self):
+        address = f"http://127.0.0.1:{self.httpd.server_address[1]}"
+        return {"HTTPS_PROXY": address, "https_proxy": address, "NO_PROXY": "127.0.0.1,localhost",
+                "REQUESTS_CA_BUNDLE": self.authority, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": self.authority}
+
+    def __enter__(self):
+        threading.Thread(target=self.httpd.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.httpd.shutdown()
+        self.httpd.server_close()
 
 
 class CloudProxy:

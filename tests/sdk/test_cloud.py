@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 sys.path.insert(0, HERE)
 
 import program  # noqa: E402  (needs the path above)
-from cloud_proxy import NAMES, CloudProxy  # noqa: E402
+from cloud_proxy import NAMES, CloudProxy, TunnelProxy, make_certificates  # noqa: E402
 
 PYTHON = os.environ.get("STROBE_SDK_PYTHON", os.path.join(program.REPOSITORY, "build", "venv-sdk", "bin", "python"))
 PROJECT, REGION = "p1", "us-central1"
@@ -24,13 +24,15 @@ class Cloud:
     def __init__(self, server, proxy, logs, key, token):
         self.server, self.proxy, self.logs, self.key, self.token = server, proxy, logs, key, token
 
-    def run_job(self, name, how):
+    def run_job(self, name, how, without=()):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("DIAGON_", "HTTP", "http", "RUN_WORKLOAD"))}
         done = subprocess.run(
             [PYTHON, os.path.join(HERE, "job.py"), "cloud", self.logs, name, how], capture_output=True, text=True,
             timeout=program.LIMIT_S * 2, check=False,
-            env={**clean, **self.proxy.environment, "JAX_PLATFORMS": "cpu", "GOOGLE_CLOUD_DISABLE_GRPC": "true",
-                 "GOOGLE_APPLICATION_CREDENTIALS": self.key, "HOSTNAME": "node0", "RUN_WORKLOAD_ID": name})
+            env={k: v for k, v in {
+                **clean, **self.proxy.environment, "JAX_PLATFORMS": "cpu", "GOOGLE_CLOUD_DISABLE_GRPC": "true",
+                "GOOGLE_APPLICATION_CREDENTIALS": self.key, "HOSTNAME": "node0", "RUN_WORKLOAD_ID": name}.items()
+                if k not in without})
         found = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("RUN ")]
         return done.returncode, found[0] if found else None, done.stderr
 
@@ -40,8 +42,9 @@ class Cloud:
         return answer.json()
 
 
-@pytest.fixture
-def cloud(tmp_path):
+@pytest.fixture(params=["proxy"])
+def cloud(request, tmp_path):
+    """`proxy`: one that ends TLS. `tls`: the server's own TLS, to which the names lead."""
     logs, catalog, key = tmp_path / "logs", tmp_path / "catalog.db", str(tmp_path / "key.json")
     logs.mkdir()
 
@@ -57,10 +60,14 @@ def cloud(tmp_path):
     token = strobe("tokens", "create", "--subject", "service:trainer")
     with contextlib.ExitStack() as stack:
         names = [option for name in NAMES for option in ("--allow-host", name)]
+        authority, certificate, private = make_certificates(str(tmp_path / "certificates"))
+        tls = request.param == "tls"
+        files = ["--tls-cert", certificate, "--tls-key", private] if tls else []
         server = stack.enter_context(program.Server(logs, "--no-cache", "--catalog", catalog, "--access", "--project",
-                                                    f"{PROJECT}={logs}", *names))
+                                                    f"{PROJECT}={logs}", *names, *files, authority=authority if tls else None))
         strobe("service-accounts", "create-key", "trainer", "--url", server.url, "--out", key)
-        proxy = stack.enter_context(CloudProxy(str(tmp_path / "proxy"), server.host, server.port))
+        proxy = stack.enter_context(TunnelProxy(authority, server.host, server.port) if tls else
+                                    CloudProxy(str(tmp_path / "proxy"), server.host, server.port))
         yield Cloud(server, proxy, str(logs), key, token)
 
 
@@ -88,6 +95,10 @@ def test_metrics_and_configs_arrive(cloud):
     assert code == 0, said[-3000:]
     assert any(name == "logging.googleapis.com" and path.startswith("/v2/entries:write")
                for _, name, path in cloud.proxy.seen), cloud.proxy.seen
+    check_metrics(cloud, run_id)
+
+
+def check_metrics(cloud, run_id):
     at = f"/api/v1/runs/{PROJECT}/{REGION}/{run_id}/metrics"
     got = cloud.json(at)
     metrics = {metric["name"]: metric for metric in got["metrics"]}
@@ -97,6 +108,21 @@ def test_metrics_and_configs_arrive(cloud):
     assert metrics["my own"]["point_count"] == 1
     (series,) = cloud.json(at + "/series?name=loss")["series"]
     assert series["x"] == list(range(20)) and series["mean"] == [1.0 / (step + 1) for step in range(20)]
+
+
+# As Google's clients come: everything to port 443 of Google's names, metrics by gRPC, and no proxy that ends TLS.
+@pytest.mark.parametrize("cloud", ["tls"], indirect=True)
+def test_the_servers_own_tls_takes_rest_and_grpc(cloud):
+    code, run_id, said = cloud.run_job("job", "metrics", without={"GOOGLE_CLOUD_DISABLE_GRPC"})
+    assert code == 0, said[-3000:]
+    check_metrics(cloud, run_id)
+    assert {"hypercomputecluster.googleapis.com:443", "logging.googleapis.com:443"} <= set(cloud.proxy.seen)
+    # None of it came by HTTP.
+    assert not [each for each in cloud.server.logged("http.request") if "entries:write" in each["target"]]
+    code, run_id, said = cloud.run_job("job", "context", without={"GOOGLE_CLOUD_DISABLE_GRPC"})
+    assert code == 0, said[-3000:]
+    (session,) = cloud.json(f"{RUNS}/{run_id}/profilerSessions?refresh=true")["profilerSessions"]
+    assert session["state"] == "SUCCEEDED"
 
 
 @pytest.mark.parametrize(("how", "expected_code"), [("error", 1), ("sigterm", -15)])

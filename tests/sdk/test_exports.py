@@ -1,7 +1,11 @@
 """Metrics by gRPC, from real gRPC clients: OTLP, and the logging request of Google's own library."""
 
 import datetime
+import json
 import os
+import re
+import socket
+import ssl
 import struct
 import sys
 
@@ -12,7 +16,10 @@ from google.cloud.logging_v2.types import LogEntry, WriteLogEntriesRequest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 
+sys.path.insert(0, HERE)
+
 import program  # noqa: E402  (needs the path above)
+from cloud_proxy import make_certificates  # noqa: E402
 
 JSON = {"Content-Type": "application/json"}
 RUNS = "/v1alpha/projects/default/locations/local/machineLearningRuns"
@@ -82,6 +89,68 @@ def test_the_logging_request_of_googles_library(server):
     (series,) = server.json(AT + "/series")["series"]
     assert series["x"] == [0, 1, 2] and series["mean"] == [1.0, 0.5, 1.0 / 3]
     assert server.json(AT)["metrics"][0]["first_unix_ms"] == 1_795_947_300_000
+
+
+# HTTP and gRPC by TLS on one port: who speaks HTTP/2 alone is gRPC.
+def test_grpc_by_the_servers_own_tls(tmp_path):
+    (tmp_path / "logs").mkdir()
+    authority, certificate, key = make_certificates(str(tmp_path / "certificates"))
+    catalog = tmp_path / "catalog.db"
+
+    def strobe(*arguments):
+        done = program.run(*arguments, "--catalog", catalog)
+        assert done.code == 0, done.err
+        return done.text().split()[-1] if done.out else ""
+
+    strobe("service-accounts", "create", "job")
+    strobe("roles", "grant", "service:job", "admin", "--project", "*")
+    token = strobe("tokens", "create", "--subject", "service:job")
+    point = field(3, 1_795_947_300_000_000_000) + field(4, 0.5) + attribute(7, "node_id", "r1")
+    metrics = field(2, field(1, "loss") + field(5, field(1, point)))
+    request = field(1, field(1, attribute(1, "service.name", "x")) + field(2, metrics))
+    export = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
+    with open(authority, "rb") as file:
+        trust = grpc.ssl_channel_credentials(file.read())
+    bearer = (("authorization", "Bearer " + token),)
+    with program.Server(tmp_path / "logs", "--no-cache", "--catalog", catalog, "--access", "--tls-cert", certificate,
+                        "--tls-key", key, authority=authority) as server:
+        headers = {**JSON, "Authorization": "Bearer " + token}
+        assert server.request("POST", RUNS + "?machineLearningRunId=r1", "{}", headers).status == 200
+        with grpc.secure_channel(f"127.0.0.1:{server.port}", trust) as channel:
+            call = channel.unary_unary(export, lambda m: m, lambda m: m)
+            assert call(request, timeout=60, metadata=bearer) == b""
+            # Many calls share the connection, large ones too; and it lives beside HTTP.
+            large = field(1, field(2, b"".join([metrics] * 20_000)))
+            for future in [call.future(large if i == 3 else request, timeout=60, metadata=bearer) for i in range(40)]:
+                assert future.result() == b""
+            (loss,) = json.loads(server.request("GET", AT, None, headers).body)["metrics"]
+            assert (loss["name"], loss["last"]) == ("loss", 0.5)
+            for given, code in (((), grpc.StatusCode.UNAUTHENTICATED),
+                                ((("authorization", "Bearer stb_x_y"),), grpc.StatusCode.UNAUTHENTICATED)):
+                with pytest.raises(grpc.RpcError) as refused:
+                    call(request, timeout=60, metadata=given)
+                assert refused.value.code() == code
+        # Who offers both is answered by HTTP/1.1.
+        both = ssl.create_default_context(cafile=authority)
+        both.set_alpn_protocols(["h2", "http/1.1"])
+        with socket.create_connection(("127.0.0.1", server.port)) as raw, \
+                both.wrap_socket(raw, server_hostname="127.0.0.1") as spoken:
+            assert spoken.selected_alpn_protocol() == "http/1.1"
+        # A stranger's authority is not trusted, and a connection that ends in the middle ends here too.
+        with grpc.secure_channel(f"127.0.0.1:{server.port}", grpc.ssl_channel_credentials()) as channel:
+            with pytest.raises(grpc.RpcError) as refused:
+                channel.unary_unary(export, lambda m: m, lambda m: m)(request, timeout=10)
+            assert refused.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+        only = ssl.create_default_context(cafile=authority)
+        only.set_alpn_protocols(["h2"])
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", server.port)) as raw, \
+                    only.wrap_socket(raw, server_hostname="127.0.0.1") as spoken:
+                assert spoken.selected_alpn_protocol() == "h2"
+                spoken.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        # Only the one that asks is left.
+        server.wait_for(lambda: server.request("GET", "/metrics", None, headers).body.decode(),
+                        lambda text: re.search(r"^strobe_http_open_connections 1$", text, re.MULTILINE))
 
 
 def test_what_is_not_taken_says_so(server):
