@@ -115,6 +115,17 @@ describe('the timeline page', () => {
     expect(requests.filter((request) => request.includes('/tiles/')).every((request) => request.endsWith('?v=v1'))).toBe(true);
   });
 
+  it('orders the colours by their time in view, and follows the view', async () => {
+    await open();
+    const legend = (): string[] => [...host.querySelectorAll('[data-testid=timeline-legend] li:not(.tl-absent)')].map((item) => `${item.getAttribute('data-category')} ${item.querySelector('b')!.textContent}`);
+    await until(() => legend().length === 3);
+    expect(legend()).toEqual(['host 4.00 µs', 'matmul 1.00 µs', 'fusion 1.00 µs']);
+    expect(host.querySelectorAll('[data-testid=timeline-legend] li').length).toBe(9);
+    await act(async () => window.__strobeTimeline && (window.history.replaceState(null, '', '/s/abc/timeline?v=8us,1us'), notifyLocation()));
+    await until(() => legend().length === 1);
+    expect(legend()).toEqual(['fusion 1.00 µs']);
+  });
+
   it('opens the view, selection and search of the address', async () => {
     await open('?v=2us,2us&sel=0.0.0.1&q=inner');
     await until(() => text('timeline-details').includes('bytes_accessed'));

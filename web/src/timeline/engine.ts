@@ -15,6 +15,7 @@ import { LabelColumn, type TrackAction } from './labelColumn';
 import { arrowsOf } from './flowArrows';
 import { HEADER_PX, Layout, NO_CHOICE, barTop, makeLayout, moved, rowAt, type Choice, type Track } from './layout';
 import { flowPlace } from './look';
+import { LegendTimes } from './legendTimes';
 import { Minimap, minimapTracks } from './minimap';
 import { splitEventId, type CounterInfo, type LinesAnswer } from './model';
 import { ViewMotion, type HeldMove } from './motion';
@@ -107,6 +108,7 @@ export class Engine {
   private redrawTimer = 0;
   private resting = true;
   private readonly selection = new SelectionBox(this);
+  private readonly legend = new LegendTimes(() => this.sceneInput(), (times) => this.store.set({ times }));
   private readonly observer: ResizeObserver;
   private readonly unsubscribe: () => void;
   private disposed = false;
@@ -148,6 +150,7 @@ export class Engine {
     cancelAnimationFrame(this.frameId);
     window.clearTimeout(this.wantTimer);
     window.clearTimeout(this.redrawTimer);
+    this.legend.dispose();
     this.observer.disconnect();
     this.unsubscribe();
     this.loader.reset();
@@ -192,6 +195,7 @@ export class Engine {
     }
     const first = this.lines === null;
     this.lines = answer;
+    this.legend.setLines(answer);
     this.planeOrdinals = new Map(answer.hosts.flatMap((host) => host.planes).map((plane, i) => [plane.id, i]));
     this.setTrace(wholeSpan(answer), first);
     this.recorded = recordedSpan(answer);
@@ -474,6 +478,7 @@ export class Engine {
     const input = this.sceneInput(ruler.ticks.filter((tick) => tick.label !== '').map((tick) => tick.x));
     const frame = this.scene.build(input);
     this.lastFrame = frame;
+    this.legend.drawn(input, this.progress.get().arrived);
     this.renderer.draw(frame.buffer, frame.strips, this.palette);
     if (this.toldView === null || !sameView(this.toldView, input.view)) {
       this.toldView = input.view;

@@ -5,6 +5,7 @@
 // Cost: linear in the rectangles on screen (about 2 a pixel and row at most), no allocation but for labels.
 
 import { formatCount } from '../format/format';
+import { CategoryTimes, type CategoryTime } from './categoryTimes';
 import { pushBusy, pushCurve, pushUnknown, type Place } from './chartRects';
 import { counterColumns, type PieceCache } from './counterChart';
 import { coverChunk, type Segment } from './cover';
@@ -137,6 +138,37 @@ export class Scene {
     });
     this.drawn = null;
     return drawn;
+  }
+
+  /** How the time on screen divides over categories; `counted` holds the lines that repeat no other. */
+  timesByCategory(input: SceneInput, counted: ReadonlySet<string>): CategoryTime[] {
+    this.start(input);
+    const { view, widthPx, window } = input;
+    const times = new CategoryTimes();
+    this.forVisibleTracks((track) => {
+      if (showsStrip(track, view, widthPx)) {
+        const level = stripLevel(track, view, widthPx, window);
+        for (const member of track.members) this.measureLine(times, this.coverOf(member.chunk, level), member.lineIndex, (visit) => visit(0));
+      } else if (track.line !== null && track.chunk !== '' && track.line.event_count !== 0 && counted.has(track.line.id)) {
+        this.measureLine(times, this.coverOf(track.chunk), track.lineIndex, (visit) => this.forVisibleRows(track, visit));
+      }
+    });
+    return times.ranked(view.durationPs / widthPx);
+  }
+
+  private measureLine(times: CategoryTimes, segments: readonly Segment[], lineIndex: number, rows: (visit: (row: number) => void) => void): void {
+    const { view, widthPx } = this.input;
+    const slots = segments.map((segment) => segment.tile?.slotOfLine(lineIndex) ?? -1);
+    times.beginLine();
+    rows((row) => {
+      times.beginRow();
+      this.walker.begin(view, widthPx, (walker) => {
+        const x0 = Math.max(0, walker.x0);
+        const x1 = Math.min(widthPx, walker.x1);
+        if (x1 > x0) times.add(x0, x1, (x1 - x0) * walker.share, walker.category);
+      }, false);
+      this.walker.walk(segments, slots, row);
+    });
   }
 
   private start(input: SceneInput): void {
