@@ -110,7 +110,8 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   }
   if (detail) {
     const lossy = detail.state === 'partial' || detail.state === 'damaged' || detail.state === 'empty';
-    figures.files = { text: lossy ? detail.state : formatBytes(detail.size_bytes), lossy };
+    const writing = detail.state === 'writing';
+    figures.files = { text: lossy || writing ? detail.state : formatBytes(detail.size_bytes), lossy, title: writing ? 'A file is still being written' : undefined };
   }
 
   if (polled.error && !detail && polled.error.status === 404) {

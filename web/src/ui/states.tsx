@@ -82,7 +82,7 @@ export function LoadBanner({ stage, doneBytes, totalBytes, secondsLeft }: { stag
   );
 }
 
-const stateWords: Readonly<Record<SessionState, string>> = {
+export const stateWords: Readonly<Record<SessionState, string>> = {
   complete: 'Complete',
   partial: 'Partial',
   damaged: 'Damaged',
