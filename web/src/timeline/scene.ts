@@ -17,7 +17,6 @@ import { RowWalker } from './rowWalk';
 import type { SearchMark } from './searchMark';
 import { StripBuffer } from './strip';
 import { Colours, type ColourBy } from './colour';
-import { FLAG_MERGED } from './tile';
 import type { TileCache } from './tileCache';
 import { coarseLevelFor, levelFor, rootLevelFor, visibleRange } from './tileGrid';
 import type { TimeSpan, View } from './view';
@@ -63,14 +62,15 @@ export interface DrawnEvent {
   readonly trackId: string;
   readonly lineId: string;
   readonly row: number;
-  readonly event: number; // of the longest one
-  readonly name: string;
+  readonly event: number; // of the longest one, as far as tiles tell
+  readonly longest: readonly number[]; // events of which one is the longest; `event` is the first
+  readonly name: string; // of `event`
   readonly category: number;
   readonly count: number;
   readonly share: number;
   readonly startPs: number; // of all it stands for
   readonly endPs: number;
-  readonly longestPs: number | null; // null: a tile's merged rectangle does not tell
+  readonly longestPs: number | null; // null: of several events, tiles do not tell exactly
   readonly beginsBefore: boolean; // ends are further out than what is loaded
   readonly endsAfter: boolean;
   readonly x0: number; // CSS pixels of the canvas
@@ -369,13 +369,11 @@ export class Scene {
   private readonly noteBar = (walker: RowWalker): void => {
     const { pixelRatio: ratio, widthPx } = this.input;
     if (walker.x1 <= 0 || walker.x0 >= widthPx * ratio) return;
-    const best = walker.bestTile!;
-    const known = (best.flags(walker.bestRect) & FLAG_MERGED) === 0;
-    const whole = walker.events === 1 ? walker.endPs - walker.startPs : best.endOf(walker.bestRect) - best.startOf(walker.bestRect);
+    const { longest } = walker;
     this.drawn!.push({
-      trackId: this.track.id, lineId: this.track.line!.id, row: this.row, event: walker.event, name: walker.name,
+      trackId: this.track.id, lineId: this.track.line!.id, row: this.row, event: longest[0]!, longest, name: walker.name,
       category: walker.category, count: walker.events, share: walker.share, startPs: walker.startPs, endPs: walker.endPs,
-      longestPs: known ? whole : null,
+      longestPs: walker.events === 1 ? walker.endPs - walker.startPs : null,
       beginsBefore: walker.beginsBefore, endsAfter: walker.endsAfter, x0: walker.x0 / ratio, x1: walker.x1 / ratio,
       y: this.y + barTop(this.row), height: BAR_PX,
     });
