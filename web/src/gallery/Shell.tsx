@@ -7,7 +7,7 @@ import { EmptyStates } from '../timeline/EmptyStates';
 import { INITIAL_STATE } from '../timeline/state';
 import { Store } from '../timeline/store';
 import '../timeline/timeline.css';
-import { ErrorNotice, LoadBanner, Skeleton, SkeletonRows, StaleBanner } from '../ui/states';
+import { ErrorNotice, LoadBanner, LoadingOn, Skeleton, SkeletonRows, StaleBanner } from '../ui/states';
 import { Cell, Section } from './Cell';
 import { fault } from './samples';
 
@@ -27,6 +27,9 @@ export function ShellStates() {
       </Cell>
       <Cell part="StaleBanner" state="stale" height={60}>
         <StaleBanner onReload={nothing} />
+      </Cell>
+      <Cell part="LoadingOn" state="to the last" height={44}>
+        <LoadingOn cursor={{ goal: Infinity, stop: nothing }} loaded={2400} what="session" />
       </Cell>
       <Cell part="LostConnection" state="lost" height={84}>
         <LostConnection tries={4} onRetry={nothing} />

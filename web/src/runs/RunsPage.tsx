@@ -15,7 +15,7 @@ import { navigate } from '../state/router';
 import { pushKeys, replaceKeys, setTitle, useUrlKey } from '../state/url';
 import { Icon } from '../ui/Icon';
 import { usePages } from '../ui/pages';
-import { ErrorNotice, Select, SkeletonRows } from '../ui/states';
+import { ErrorNotice, LoadingOn, Select, SkeletonRows } from '../ui/states';
 import { showToast } from '../ui/toasts';
 import { useResource } from '../ui/useResource';
 import { useRowCursor } from '../ui/useRowCursor';
@@ -111,7 +111,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const exportRef = useExportable<HTMLTableElement>(() => ({ kind: 'table', table: runsTable(runs) }));
   const sight = useVirtualRows(body, items.length);
-  const cursor = useRowCursor(items.length, open, !creating, sight.reveal);
+  const cursor = useRowCursor(items.length, open, !creating, sight.reveal, { hasMore: list.hasMore, loading: list.loading, failed: list.error !== null, more: list.more, perScreen: sight.perScreen });
   const select = useCallback((name: string) => setSelected((old) => toggleSelected(old, name)), []);
   const compare = () => {
     if (selected.length < 2) {
@@ -191,6 +191,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
             {list.hasMore ? ' shown, there are more' : filtered ? ' found' : ''}
           </span>
         )}
+        <LoadingOn cursor={cursor} loaded={runs.length} what="run" />
         <ProjectSwitch project={project} />
         <Select value={state} choices={stateChoices} label="State" onChange={(value) => replaceKeys({ state: value || null })} />
         <Select value={since} choices={sinceChoices} label="Begun" onChange={(value) => replaceKeys({ since: value || null })} />

@@ -2,8 +2,9 @@
 import type { ReactNode } from 'react';
 import type { ApiError } from '../api/client';
 import type { LoadStage, SessionState } from '../api/types';
-import { formatBytes } from '../format/format';
+import { formatBytes, plural } from '../format/format';
 import { Icon } from './Icon';
+import type { RowCursor } from './useRowCursor';
 
 export function Skeleton({ width, height }: { width: number | string; height?: number }) {
   return <span className="skeleton" style={{ width, height }} aria-hidden="true" />;
@@ -79,6 +80,19 @@ export function LoadBanner({ stage, doneBytes, totalBytes, secondsLeft }: { stag
         <div style={{ width: `${share * 100}%` }} />
       </div>
     </div>
+  );
+}
+
+// A list that End or PageDown loads on: how far it has come, and a way to leave it at that.
+export function LoadingOn({ cursor, loaded, what }: { cursor: Pick<RowCursor, 'goal' | 'stop'>; loaded: number; what: string }) {
+  if (cursor.goal === null) return null;
+  return (
+    <span className="loading-on" role="status">
+      {cursor.goal === Infinity ? `Loading on to the last ${what}` : 'Loading on'}: {plural(loaded, what)} so far
+      <button type="button" className="button plain small" onClick={cursor.stop}>
+        Stop
+      </button>
+    </span>
   );
 }
 
