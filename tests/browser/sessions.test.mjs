@@ -80,3 +80,25 @@ test('an order of the page is over all sessions', async () => {
   await page.locator('table[aria-label=Sessions] tr.current', { hasText: `run${COUNT - 1}` }).waitFor();
   await page.close();
 });
+
+test('Enter in the search waits for the answer to the words', async () => {
+  const { sessions } = await server.json('/api/v1/sessions?q=run0777');
+  assert.equal(sessions.length, 1);
+  const { page } = await openList();
+  const newest = await page.locator('table[aria-label=Sessions] tbody tr.link a').first().getAttribute('href');
+  assert.ok(!newest.includes(sessions[0].id));
+  let held = 0;
+  await page.route(/\/api\/v1\/sessions\?.*q=run0777/, async (route) => {
+    ++held;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await route.continue();
+  });
+  await page.keyboard.press('/');
+  await page.keyboard.type('run0777');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/s\//);
+  assert.equal(new URL(page.url()).pathname.split('/')[2], sessions[0].id);
+  assert.ok(held > 0);
+  assert.deepEqual(page.pageErrors, []);
+  await page.close();
+});

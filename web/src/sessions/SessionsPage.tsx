@@ -16,6 +16,7 @@ import { Icon } from '../ui/Icon';
 import { Link, plainClick } from '../ui/Link';
 import { ErrorNotice, LoadingOn, Select, SkeletonRows, StateChip } from '../ui/states';
 import { showToast } from '../ui/toasts';
+import { useOpenWhenAnswered } from '../ui/useOpenWhenAnswered';
 import { useRowCursor } from '../ui/useRowCursor';
 import { useVirtualRows } from '../ui/useVirtualRows';
 import { DropZone } from './DropZone';
@@ -64,6 +65,8 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
     if (two.length === 2) navigate(sessionPath(two[0]!.id, 'overview', `?b=${encodeURIComponent(two[1]!.id)}`));
     else showToast({ tone: 'plain', icon: 'sessions', text: `Select two sessions with ${keyLabel('list.select')} to compare them.` });
   };
+  // What is shown while an answer is on its way belongs to other words.
+  const enter = useOpenWhenAnswered(q, q === asked && list.answered, () => open(sessions[Math.max(0, cursor.index)]));
   useKeys({
     'app.find': () => search.current?.focus(),
     'list.select': () => {
@@ -79,12 +82,18 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
     if (total !== null && asked === '' && list.answered) onCount(total);
   }, [total, asked, list.answered, onCount]);
 
+  // The row that was current is another one among other rows.
+  const onWords = (words: string) => {
+    cursor.setIndex(-1);
+    replaceKeys({ q: words });
+  };
   const onSearchKey = (event: React.KeyboardEvent) => {
-    if (event.key === 'Enter') open(sessions[Math.max(0, cursor.index)]);
+    if (event.key === 'Enter') enter.press();
     else if (event.key === 'ArrowDown') {
       search.current?.blur();
       cursor.setIndex(0);
     } else if (event.key === 'Escape') {
+      enter.forget();
       if (q) replaceKeys({ q: null });
       else search.current?.blur();
     } else return;
@@ -111,7 +120,7 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
         {!nothing && <Select value={state} choices={stateChoices} label="State" onChange={(value) => pushKeys({ state: value || null })} />}
         <label className="filter">
           <Icon name="search" />
-          <input ref={search} className="input" type="search" value={q} placeholder="Run, session or host" aria-label="Search sessions" spellCheck={false} onChange={(event) => replaceKeys({ q: event.target.value })} onKeyDown={onSearchKey} />
+          <input ref={search} className="input" type="search" value={q} placeholder="Run, session or host" aria-label="Search sessions" spellCheck={false} onChange={(event) => onWords(event.target.value)} onKeyDown={onSearchKey} />
           <span className="kbd">{keyLabel('app.find')}</span>
         </label>
         {sessions.length > 0 && <PanelTableExport title="Sessions" />}
