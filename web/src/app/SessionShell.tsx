@@ -5,7 +5,7 @@ import { accessIsOn } from '../access/rights';
 import { api } from '../api/client';
 import type { SessionDetail } from '../api/types';
 import { FilesPage } from '../files/FilesPage';
-import { formatBytes, formatCount, formatTime, sessionLabel } from '../format/format';
+import { formatBytes, formatCount, formatTime, nounFor, sessionLabel } from '../format/format';
 import { useKeys } from '../keys/useKeys';
 import { OverviewPage } from '../overview/OverviewPage';
 import { contextSearch, corePages, navigate, sessionPath, type SessionTool } from '../state/router';
@@ -106,7 +106,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   const figures: Partial<Record<SessionTool, Figure>> = {};
   if (overview.value) {
     figures.overview = { text: formatTime(overview.value.duration_ps) };
-    figures.timeline = { text: formatCount(overview.value.event_count), title: 'events' };
+    figures.timeline = { text: formatCount(overview.value.event_count), title: nounFor(overview.value.event_count, 'event') };
   }
   if (detail) {
     const lossy = detail.state === 'partial' || detail.state === 'damaged' || detail.state === 'empty';

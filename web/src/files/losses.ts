@@ -139,7 +139,7 @@ export function asClause(text: string): string {
 }
 
 export function hostsSentence(record: Completeness): string {
-  if (record.hosts_expected !== null) return `${formatCount(record.hosts_received)} of ${formatCount(record.hosts_expected)} hosts received`;
+  if (record.hosts_expected !== null) return `${formatCount(record.hosts_received)} of ${plural(record.hosts_expected, 'host')} received`;
   const reason = record.hosts_expected_reason ? `; ${asClause(record.hosts_expected_reason)}` : '';
   return `${plural(record.hosts_received, 'host')} received${reason}`;
 }

@@ -4,7 +4,7 @@
 //
 // Cost: linear in the rectangles on screen (about 2 a pixel and row at most), no allocation but for labels.
 
-import { formatCount } from '../format/format';
+import { plural } from '../format/format';
 import { CategoryTimes, type CategoryTime } from './categoryTimes';
 import { pushBusy, pushCurve, pushUnknown, type Place } from './chartRects';
 import { counterColumns, type PieceCache } from './counterChart';
@@ -350,7 +350,7 @@ export class Scene {
   };
 
   private countOf(walker: RowWalker): string {
-    return `${formatCount(walker.bestTile!.eventCount(walker.bestRect))} events`;
+    return plural(walker.bestTile!.eventCount(walker.bestRect), 'event');
   }
 
   /** A thin bar as texels of this row's strip; false when there is no room for another strip. */
