@@ -17,6 +17,7 @@ import { forgetAnswers, type ToolSession, ToolSessionContext } from '../tools/se
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { ErrorNotice, LoadBanner, Skeleton, StaleBanner } from '../ui/states';
+import { useOpening } from '../ui/useOpening';
 import { usePolled, useResource } from '../ui/useResource';
 import { ErrorBoundary } from './ErrorBoundary';
 import { ConnectionBanner } from './ConnectionBanner';
@@ -46,6 +47,8 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   const detail = polled.value;
   const loading = detail?.load.stage === 'indexing' || detail?.load.stage === 'decoding';
   interval.current = loading ? busyPollMs : restPollMs;
+  // The first question about a session waits for the unpacking of its files; the timeline says so in its own place.
+  const opening = useOpening(detail === null && polled.error === null && tool !== 'timeline' ? sessionId : null);
 
   // The version the page shows; a newer one is offered, never swapped in under the reader.
   const [shownVersion, setShownVersion] = useState<string | null>(null);
@@ -140,6 +143,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
         <ConnectionBanner />
         {stale && <StaleBanner onReload={reload} />}
         {loading && detail && <LoadProgress detail={detail} />}
+        {opening !== null && <LoadBanner stage="unpacking" doneBytes={opening.done_bytes} totalBytes={opening.total_bytes} secondsLeft={null} />}
         {tool !== null && (!isCore || tool === 'overview') && readable && !notWholeYet && <ContextBar sessionId={sessionId} tool={tool} detail={detail} hosts={tools.value?.hosts ?? detail?.hosts ?? []} />}
         <ToolSessionContext value={toolSession}>
         <ErrorBoundary resetKey={`${tool}/${reloads}`}>

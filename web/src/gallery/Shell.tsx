@@ -19,6 +19,9 @@ const noProfile = new Store({ ...INITIAL_STATE, empty: true });
 export function ShellStates() {
   return (
     <Section title="States of a page">
+      <Cell part="LoadBanner" state="unpacking" height={52}>
+        <LoadBanner stage="unpacking" doneBytes={4 * mib} totalBytes={50 * mib} secondsLeft={null} />
+      </Cell>
       <Cell part="LoadBanner" state="looking through" height={52}>
         <LoadBanner stage="indexing" doneBytes={12 * mib} totalBytes={980 * mib} secondsLeft={null} />
       </Cell>

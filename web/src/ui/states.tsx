@@ -66,6 +66,8 @@ export function StaleBanner({ onReload }: { onReload: () => void }) {
   );
 }
 
+const stageWords: Readonly<Record<LoadStage, string>> = { unpacking: 'Unpacking', indexing: 'Looking through', decoding: 'Reading', ready: 'Reading', failed: 'Reading' };
+
 // A long reading: which stage, how much of how much, how long still (null: not known yet).
 export function LoadBanner({ stage, doneBytes, totalBytes, secondsLeft }: { stage: LoadStage; doneBytes: number; totalBytes: number; secondsLeft: number | null }) {
   const share = totalBytes > 0 ? Math.min(1, doneBytes / totalBytes) : 0;
@@ -73,7 +75,7 @@ export function LoadBanner({ stage, doneBytes, totalBytes, secondsLeft }: { stag
     <div className="banner fresh" role="status">
       <Icon name="writing" />
       <span className="nowrap">
-        {stage === 'indexing' ? 'Looking through' : 'Reading'} {formatBytes(doneBytes)} of {formatBytes(totalBytes)}
+        {stageWords[stage]} {formatBytes(doneBytes)} of {formatBytes(totalBytes)}
         {secondsLeft !== null && `, ${secondsLeft} s left`}
       </span>
       <div className="progress" style={{ flex: 1 }} role="progressbar" aria-label="Reading the session" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100}>
