@@ -16,7 +16,7 @@ import { arrowsOf } from './flowArrows';
 import { HEADER_PX, Layout, NO_CHOICE, barTop, makeLayout, moved, rowAt, type Choice, type Track } from './layout';
 import { flowPlace } from './look';
 import { LegendTimes } from './legendTimes';
-import { Minimap, minimapTracks } from './minimap';
+import { Minimap, minimapTracks, showsOnMinimap } from './minimap';
 import { splitEventId, type CounterInfo, type LinesAnswer } from './model';
 import { ViewMotion, type HeldMove } from './motion';
 import { Overlay, cornerLabels, type Box } from './overlay';
@@ -128,7 +128,7 @@ export class Engine {
       onTile: (address, tile) => {
         this.cache.put(address, tile);
         this.progress.set({ arrived: this.progress.get().arrived + 1 });
-        this.minimap.invalidate();
+        if (showsOnMinimap(address, this.strips, this.trace)) this.minimap.invalidate();
         this.redrawSoon();
       },
       onVersionChanged: () => options.onVersionChanged(),
@@ -544,11 +544,13 @@ export class Engine {
     this.wantTimer = 0;
     this.wantedAtMs = nowMs;
     if (this.lines === null || this.disposed) return;
+    // Where the view glides to, not what it passes: that is asked for once, at the start.
+    const view = this.motion.target;
     this.loader.want(wantedTiles({
-      view: this.motion.view, window: this.window, layout: this.layout, widthPx: this.width, heightPx: this.height,
+      view, window: this.window, layout: this.layout, widthPx: this.width, heightPx: this.height,
       scrollPx: this.scrollPx, strips: this.strips,
     }));
-    this.charts.want(this.chartsInSight(), wantedPieces(this.motion.view, this.trace, this.width));
+    this.charts.want(this.chartsInSight(), wantedPieces(view, this.trace, this.width));
   }
 
   private chartsInSight(): CounterInfo[] {
