@@ -7,9 +7,11 @@
 import { registerRedraw } from '../export/registry';
 import { formatTime } from '../format/format';
 import type { ResolvedTheme } from '../theme/tokens';
+import type { CategoryTime } from './categoryTimes';
 import { wantedPieces } from './counterChart';
 import { CounterLoader, type SeriesSource } from './counterLoader';
 import type { Elements } from './elements';
+import { FramePace, messageAfterFrame } from './framePace';
 import { FrameTimes } from './frameTimes';
 import { LabelColumn, type TrackAction } from './labelColumn';
 import { arrowsOf } from './flowArrows';
@@ -52,9 +54,6 @@ export interface EngineOptions {
 
 /** While the view moves, tiles are asked for at most this often: levels that only flash by are not fetched. */
 const WANT_PAUSE_MS = 90;
-/** While more pieces than this are awaited, frames are made this often for those that come. */
-const MANY_PIECES = 12;
-const MANY_PIECES_PAUSE_MS = 100;
 /** A pointer this near to a thin bar still means it. */
 const PICK_SLACK_PX = 3;
 /** Canvas pixels per CSS pixel are not raised beyond this; text stays sharp and fill rate sane. */
@@ -76,7 +75,10 @@ export class Engine {
   unclamped: View | null = null;
   /** Beside the store, whose changes make a frame each. */
   readonly progress = new Store<Progress>({ pending: 0, arrived: 0 });
+  /** Of what is on screen, by category, the longest first; beside the store too. */
+  readonly times = new Store<{ readonly times: readonly CategoryTime[] }>({ times: [] });
   readonly frameTimes = new FrameTimes();
+  private readonly pace = new FramePace(messageAfterFrame(), () => performance.now());
   readonly charts: CounterLoader;
 
   private readonly loader: TileLoader;
@@ -108,7 +110,7 @@ export class Engine {
   private redrawTimer = 0;
   private resting = true;
   private readonly selection = new SelectionBox(this);
-  private readonly legend = new LegendTimes(() => this.sceneInput(), (times) => this.store.set({ times }));
+  private readonly legend = new LegendTimes(() => this.sceneInput(), (times) => this.times.set({ times }));
   private readonly observer: ResizeObserver;
   private readonly unsubscribe: () => void;
   private disposed = false;
@@ -437,12 +439,13 @@ export class Engine {
 
   /** Of many pieces that come one after the other not each is worth a frame. */
   private redrawSoon(): void {
-    if (this.loader.pending < MANY_PIECES) this.invalidate();
+    const pauseMs = this.pace.pauseMs(this.loader.pending);
+    if (pauseMs === 0) this.invalidate();
     else if (this.redrawTimer === 0) {
       this.redrawTimer = window.setTimeout(() => {
         this.redrawTimer = 0;
         this.invalidate();
-      }, MANY_PIECES_PAUSE_MS);
+      }, pauseMs);
     }
   }
 
@@ -454,6 +457,7 @@ export class Engine {
   private frame(nowMs: number): void {
     this.frameId = 0;
     const startMs = performance.now();
+    this.pace.began(startMs);
     const moved = this.motion.step(nowMs);
     if (moved) {
       this.rest();
@@ -478,7 +482,7 @@ export class Engine {
     const input = this.sceneInput(ruler.ticks.filter((tick) => tick.label !== '').map((tick) => tick.x));
     const frame = this.scene.build(input);
     this.lastFrame = frame;
-    this.legend.drawn(input, this.progress.get().arrived);
+    this.legend.drawn(input, this.progress.get().arrived, this.loader.pending > 0);
     this.renderer.draw(frame.buffer, frame.strips, this.palette);
     if (this.toldView === null || !sameView(this.toldView, input.view)) {
       this.toldView = input.view;

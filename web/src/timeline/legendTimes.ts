@@ -1,7 +1,7 @@
 // Keeps the legend's times those of what is on screen: measured once frames have paused, and only when something in them is another.
 //
-//   const legend = new LegendTimes(() => engine's input, (times) => store.set({ times }));
-//   legend.drawn(input, arrived);       // after every frame
+//   const legend = new LegendTimes(() => engine's input, (times) => show(times));
+//   legend.drawn(input, arrived, waits);     // after every frame
 
 import { countedLines, type CategoryTime } from './categoryTimes';
 import type { LinesAnswer } from './model';
@@ -34,8 +34,14 @@ export class LegendTimes {
     this.last = null;
   }
 
-  /** `arrived`: how many tiles have come so far. */
-  drawn(input: SceneInput, arrived: number): void {
+  /** `arrived`: how many tiles have come so far; while more are awaited they have the time. */
+  drawn(input: SceneInput, arrived: number, waits: boolean): void {
+    if (waits) {
+      window.clearTimeout(this.timer);
+      this.timer = 0;
+      this.last = null;
+      return;
+    }
     if (this.last !== null && this.timer === 0 && this.last.arrived === arrived && isSame(this.last.input, input)) return;
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(() => this.measure(arrived), REST_MS);

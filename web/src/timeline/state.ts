@@ -1,7 +1,6 @@
 // What the panels around the canvas show. The engine writes, React reads.
 
 import type { ApiErrorBody } from '../api/types';
-import type { CategoryTime } from './categoryTimes';
 import type { ColourBy } from './colour';
 import type { Mark, StepMark } from './marks';
 import type { EventDetail, Flow, SearchAnswer } from './model';
@@ -36,7 +35,6 @@ export interface TimelineState {
   readonly modules: readonly StepMark[]; // programs as one device ran them
   readonly twoOn: boolean; // the baseline's timeline is below
   readonly colourBy: ColourBy;
-  readonly times: readonly CategoryTime[]; // of what is on screen, the longest first
   readonly query: string;
   readonly search: SearchAnswer | null;
   readonly searching: boolean;
@@ -52,7 +50,7 @@ export interface TimelineState {
 export const INITIAL_STATE: TimelineState = {
   phase: 'loading', error: null, complete: false, empty: false, renderer: 'webgl2', selection: null, picked: null, detail: null,
   detailError: null, area: null, panel: 'event', gapsPlane: null, filter: '', hideEmpty: false, pinnedCount: 0, flowsOn: false, flows: [], flowsTotal: 0, viewFlows: [],
-  viewFlowsTotal: 0, marks: [], steps: [], modules: [], twoOn: false, colourBy: 'category', times: [], query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
+  viewFlowsTotal: 0, marks: [], steps: [], modules: [], twoOn: false, colourBy: 'category', query: '', search: null, searching: false, searchError: null, hitIndex: -1, noEvents: false,
   failedTiles: 0, tileError: '', goToOpen: false, notice: '',
 };
 
