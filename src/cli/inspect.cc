@@ -56,8 +56,7 @@ void PrintFindings(const xplane::HostCompleteness& host) {
   count(host.events_overlapping, "event that overlaps", "events that overlap", "impossibly");
   events(host.events_negative, "with a negative duration, taken as 0");
   events(host.events_saturated, "beyond the range of time, clamped");
-  count(host.events_aggregated, "aggregated event", "aggregated events",
-        "without a place in time");
+  count(host.events_aggregated, "aggregated event", "aggregated events", "without a place in time");
   events(host.missing_metadata, "without metadata");
   for (const std::string& plane : host.empty_planes) {
     text += "  empty plane " + Printable(plane, 80) + "\n";

@@ -189,10 +189,10 @@ class EngineImpl : public Engine {
     const auto found = opening_.find(id);
     if (found == opening_.end()) return std::nullopt;
     const xplane::UnpackProgress& progress = *found->second.progress;
-    return LoadProgress{.stage = progress.unpacking > 0 ? LoadStage::kUnpacking
-                                                        : LoadStage::kIndexing,
-                        .done_bytes = std::min(progress.read_bytes.load(), found->second.total_bytes),
-                        .total_bytes = found->second.total_bytes};
+    return LoadProgress{
+        .stage = progress.unpacking > 0 ? LoadStage::kUnpacking : LoadStage::kIndexing,
+        .done_bytes = std::min(progress.read_bytes.load(), found->second.total_bytes),
+        .total_bytes = found->second.total_bytes};
   }
 
   void Adopt(const xplane::SessionEntry& entry) override { index_.Adopt(entry); }
