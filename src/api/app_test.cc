@@ -159,6 +159,16 @@ TEST_F(AppTest, DescribesOneSession) {
   EXPECT_EQ(detail["files"][0]["file"], "host0.xplane.pb");
 }
 
+TEST_F(AppTest, TellsHowFarAnOpeningHasCome) {
+  EXPECT_TRUE(Get("/api/v1/sessions/id0/opening")["stage"].is_null());
+  engine_->opening = {engine::LoadStage::kUnpacking, 300, 1000};
+  const json opening = Get("/api/v1/sessions/id0/opening");
+  EXPECT_EQ(opening["stage"], "unpacking");
+  EXPECT_EQ(opening["done_bytes"], 300);
+  EXPECT_EQ(opening["total_bytes"], 1000);
+  EXPECT_EQ(ErrorName("GET", "/api/v1/sessions/nosuch/opening"), "SESSION_UNKNOWN");
+}
+
 TEST_F(AppTest, DescribesSessionsThatCannotBeOpened) {
   const json damaged = Get("/api/v1/sessions/id2");
   EXPECT_EQ(damaged["load"]["stage"], "failed");

@@ -383,6 +383,9 @@ class FakeEngine final : public engine::Engine {
     return entry;
   }
 
+  std::optional<engine::LoadProgress> Opening(const std::string& id) override { return opening; }
+  std::optional<engine::LoadProgress> opening;
+
   Status Refresh() override {
     if (on_refresh) on_refresh();
     return OkStatus();

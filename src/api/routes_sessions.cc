@@ -166,6 +166,25 @@ Result<Response> GetSession(const Context& context, const Request& request) {
   return JsonResponse(json.TakeText());
 }
 
+// What a page shows while its first question about the session waits.
+Result<Response> GetOpening(const Context& context, const Request& request) {
+  const std::string id(request.Param("id"));
+  STROBE_RETURN_IF_ERROR(FindSummary(*context->engine, id).status());
+  const std::optional<engine::LoadProgress> progress = context->engine->Opening(id);
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("stage");
+  if (progress) {
+    json.String(engine::LoadStageName(progress->stage));
+  } else {
+    json.Null();
+  }
+  json.Key("done_bytes").SafeUint(progress ? progress->done_bytes : 0);
+  json.Key("total_bytes").SafeUint(progress ? progress->total_bytes : 0);
+  json.EndObject();
+  return JsonResponse(json.TakeText());
+}
+
 Result<Response> GetCompleteness(const Context& context, const Request& request) {
   const std::string id(request.Param("id"));
   Result<std::shared_ptr<engine::OpenedSession>> opened = context->engine->Open(id);
@@ -236,6 +255,13 @@ void AddSessionRoutes(const Context& context, std::vector<Route>* routes) {
                      .summary = "One session: files, version, window, how far it is loaded.",
                      .response_schema = "SessionDetail",
                      .handler = [context](const Request& r) { return GetSession(context, r); }});
+  routes->push_back({.pattern = "/api/v1/sessions/{id}/opening",
+                     .access = {Need::kView, Object::kSession},
+                     .operation_id = "getOpening",
+                     .tag = "sessions",
+                     .summary = "How far the opening of the session that runs now has come.",
+                     .response_schema = "Opening",
+                     .handler = [context](const Request& r) { return GetOpening(context, r); }});
   routes->push_back(
       {.pattern = "/api/v1/sessions/{id}/completeness",
        .access = {Need::kView, Object::kSession},

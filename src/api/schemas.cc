@@ -106,6 +106,10 @@ std::string_view SchemasJson() {
     "required": ["id", "run", "name", "hosts", "host_count", "size_bytes",
     "modified_unix_ms", "state", "state_reason", "root", "path", "project", "version",
     "origin_unix_ns", "window", "files", "load", "error"]},
+  "Opening": {"type": "object", "properties": {"stage": {"type": ["string", "null"], "enum":
+    ["unpacking", "indexing", null]}, "done_bytes": {"type": ["integer", "string"]},
+    "total_bytes": {"type": ["integer", "string"]}}, "required": ["stage", "done_bytes",
+    "total_bytes"]},
   "Damage": {"type": "object", "properties": {"name": {"type": "string"}, "message": {"type": "string"},
     "hint": {"type": ["string", "null"]}, "offset_bytes": {"type": ["integer", "string"]},
     "plane": {"type": ["string", "null"]}, "line": {"type": ["string", "null"]}},

@@ -44,16 +44,20 @@ void PrintWindows(const xplane::Completeness& record) {
 
 void PrintFindings(const xplane::HostCompleteness& host) {
   std::string text;
-  const auto count = [&](uint64_t value, std::string_view what) {
-    if (value > 0) text += fmt::format("  {} {}\n", FormatCount(value), what);
+  const auto count = [&](uint64_t value, std::string_view one, std::string_view many,
+                         std::string_view what) {
+    if (value > 0) text += fmt::format("  {} {}\n", FormatCounted(value, one, many), what);
   };
-  count(host.events_out_of_order, "events out of order");
-  count(host.events_beyond_window, "events beyond the window");
-  count(host.events_overlapping, "events that overlap impossibly");
-  count(host.events_negative, "events with a negative duration, taken as 0");
-  count(host.events_saturated, "events beyond the range of time, clamped");
-  count(host.events_aggregated, "aggregated events without a place in time");
-  count(host.missing_metadata, "events without metadata");
+  const auto events = [&](uint64_t value, std::string_view what) {
+    count(value, "event", "events", what);
+  };
+  events(host.events_out_of_order, "out of order");
+  events(host.events_beyond_window, "beyond the window");
+  count(host.events_overlapping, "event that overlaps", "events that overlap", "impossibly");
+  events(host.events_negative, "with a negative duration, taken as 0");
+  events(host.events_saturated, "beyond the range of time, clamped");
+  count(host.events_aggregated, "aggregated event", "aggregated events", "without a place in time");
+  events(host.missing_metadata, "without metadata");
   for (const std::string& plane : host.empty_planes) {
     text += "  empty plane " + Printable(plane, 80) + "\n";
   }

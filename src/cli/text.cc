@@ -131,6 +131,10 @@ std::string FormatCount(uint64_t count) {
   return digits;
 }
 
+std::string FormatCounted(uint64_t count, std::string_view one, std::string_view many) {
+  return FormatCount(count) + " " + std::string(count == 1 ? one : many);
+}
+
 std::string FormatUnixMillis(int64_t unix_ms) {
   const auto seconds = static_cast<time_t>(unix_ms / 1000);
   tm parts{};

@@ -29,6 +29,8 @@ Result<uint64_t> ParseSizeBytes(std::string_view text);
 std::string FormatDurationPs(int64_t duration_ps);
 std::string FormatBytes(uint64_t size_bytes);
 std::string FormatCount(uint64_t count);  // 1,234,567
+// "1 event", "1,234 events".
+std::string FormatCounted(uint64_t count, std::string_view one, std::string_view many);
 // "2026-11-29 14:31:07" UTC
 std::string FormatUnixMillis(int64_t unix_ms);
 

@@ -49,6 +49,9 @@ TEST(TextTest, FormatsForPeople) {
   EXPECT_EQ(FormatCount(0), "0");
   EXPECT_EQ(FormatCount(999), "999");
   EXPECT_EQ(FormatCount(1234567), "1,234,567");
+  EXPECT_EQ(FormatCounted(1, "event", "events"), "1 event");
+  EXPECT_EQ(FormatCounted(0, "event", "events"), "0 events");
+  EXPECT_EQ(FormatCounted(1234, "row is", "rows are"), "1,234 rows are");
   EXPECT_EQ(FormatUnixMillis(1764426660000), "2025-11-29 14:31:00");
 }
 

@@ -102,8 +102,8 @@ Result<int> PrintWhole(ApiClient* client, const std::string& target) {
   STROBE_ASSIGN_OR_RETURN(const RowsPrinted printed,
                           PrintAllRows(client, target, PrintOut, api::kMaxPageRows));
   if (printed.left_out > 0) {
-    PrintError("note: " + FormatCount(printed.left_out) + " rows are left out; at most " +
-               FormatCount(kMaxPrintedRows) +
+    PrintError("note: " + FormatCounted(printed.left_out, "row is", "rows are") +
+               " left out; at most " + FormatCount(kMaxPrintedRows) +
                " of a table are printed. --offset, --filter or --format csv give the others.\n");
   }
   return int{kExitOk};

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <system_error>
 #include <thread>
+#include <unordered_map>
 
 #include "src/base/log.h"
 #include "src/engine/session_index.h"
 #include "src/engine/session_store.h"
 #include "src/xplane/bucket_sessions.h"
+#include "src/xplane/host_source.h"
 
 namespace strobe::engine {
 namespace {
@@ -182,6 +184,17 @@ class EngineImpl : public Engine {
     return std::shared_ptr<OpenedSession>(std::move(opened));
   }
 
+  std::optional<LoadProgress> Opening(const std::string& id) override {
+    std::lock_guard lock(opening_mutex_);
+    const auto found = opening_.find(id);
+    if (found == opening_.end()) return std::nullopt;
+    const xplane::UnpackProgress& progress = *found->second.progress;
+    return LoadProgress{
+        .stage = progress.unpacking > 0 ? LoadStage::kUnpacking : LoadStage::kIndexing,
+        .done_bytes = std::min(progress.read_bytes.load(), found->second.total_bytes),
+        .total_bytes = found->second.total_bytes};
+  }
+
   void Adopt(const xplane::SessionEntry& entry) override { index_.Adopt(entry); }
 
   Result<xplane::SessionEntry> FindByXprofRun(const std::string& run) override {
@@ -244,8 +257,44 @@ class EngineImpl : public Engine {
     return std::const_pointer_cast<SessionState>(*answer);
   }
 
+  // Puts an opening where Opening() finds it, for as long as it runs.
+  class OpeningMark {
+   public:
+    OpeningMark(EngineImpl* engine, const IndexedSession& session)
+        : engine_(engine), id_(session.entry.id) {
+      uint64_t total_bytes = 0;
+      for (const IndexedFile& file : session.files) {
+        if (xplane::IsCompressed(file.file.format)) total_bytes += file.file.size_bytes;
+      }
+      std::lock_guard lock(engine_->opening_mutex_);
+      engine_->opening_[id_] = {&progress_, total_bytes};
+    }
+    ~OpeningMark() {
+      std::lock_guard lock(engine_->opening_mutex_);
+      const auto found = engine_->opening_.find(id_);
+      // Another version of the session may be opened by now.
+      if (found != engine_->opening_.end() && found->second.progress == &progress_) {
+        engine_->opening_.erase(found);
+      }
+    }
+    OpeningMark(const OpeningMark&) = delete;
+    OpeningMark& operator=(const OpeningMark&) = delete;
+    xplane::UnpackProgress* progress() { return &progress_; }
+
+   private:
+    EngineImpl* const engine_;
+    const std::string id_;
+    xplane::UnpackProgress progress_;
+  };
+  struct OpeningNow {
+    const xplane::UnpackProgress* progress = nullptr;  // lives as long as its mark
+    uint64_t total_bytes = 0;
+  };
+
   SingleFlight<SessionState>::Answer OpenNew(const IndexedSession& session) {
-    std::shared_ptr<SessionState> opened = SessionState::Open(session, scratch_directory_, parts_);
+    OpeningMark mark(this, session);
+    std::shared_ptr<SessionState> opened =
+        SessionState::Open(session, scratch_directory_, parts_, mark.progress());
     if (const std::optional<Status> failure = opened->failure()) {
       const auto [state, reason] = opened->Judge();
       if (state != CompletenessState::kWriting) store_->Remember(session.entry, state, reason);
@@ -306,6 +355,8 @@ class EngineImpl : public Engine {
   const std::shared_ptr<SessionStore> store_;
   const std::shared_ptr<EngineParts> parts_;
   SingleFlight<SessionState> open_flight_;
+  std::mutex opening_mutex_;
+  std::unordered_map<std::string, OpeningNow> opening_;  // guarded by opening_mutex_; by id
   std::unique_ptr<Executor> executor_;
 
   std::mutex stop_mutex_;
@@ -320,6 +371,8 @@ class EngineImpl : public Engine {
 
 std::string_view LoadStageName(LoadStage stage) {
   switch (stage) {
+    case LoadStage::kUnpacking:
+      return "unpacking";
     case LoadStage::kIndexing:
       return "indexing";
     case LoadStage::kDecoding:

@@ -69,7 +69,7 @@ struct FileState {
   std::string state_reason;
 };
 
-enum class LoadStage : uint8_t { kIndexing, kDecoding, kReady, kFailed };
+enum class LoadStage : uint8_t { kUnpacking, kIndexing, kDecoding, kReady, kFailed };
 std::string_view LoadStageName(LoadStage stage);
 
 struct LoadProgress {
@@ -290,6 +290,9 @@ class Engine {
   virtual uint64_t list_version() = 0;
   // SESSION_UNKNOWN, SESSION_EMPTY, or the error of its only file.
   virtual Result<std::shared_ptr<OpenedSession>> Open(const std::string& id) = 0;
+  // How far an Open of it that runs now has come: unpacking or indexing, in bytes of compressed
+  // files. nullopt: none runs. Opens nothing and never waits.
+  virtual std::optional<LoadProgress> Opening(const std::string& id) { return std::nullopt; }
   // As Open; a session whose files are all empty is opened too. XProf takes an empty file for a
   // profile of no device, and modules may lie beside it.
   virtual Result<std::shared_ptr<OpenedSession>> OpenForTools(const std::string& id) = 0;

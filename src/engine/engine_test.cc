@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "src/timeline/tile.h"
 #include "src/timeline/tile_reader.h"
+#include "src/wire/compress.h"
 #include "src/xplane/test_bytes.h"
 #include "src/xplane/xspace_builder.h"
 
@@ -125,6 +128,32 @@ class EngineTest : public ::testing::Test {
   FakeClock clock_{SystemClock().NowUnixNanos()};
   std::unique_ptr<Engine> engine_;
 };
+
+TEST_F(EngineTest, TellsHowFarTheUnpackingOfAProfileHasComeWhileItIsOpened) {
+  std::string bytes;
+  for (const std::string part = Profile(20'000); bytes.size() < 48u << 20;) bytes += part;
+  Write("s1", "host0", wire::GzipCompress(bytes));
+  fs::rename(FileOf("s1", "host0"), FileOf("s1", "host0").string() + ".gz");
+  Start();
+  const std::string id = OnlyId();
+  EXPECT_FALSE(engine_->Opening(id).has_value());
+  std::atomic<bool> opened = false;
+  std::thread opener([&] {
+    MustOpen(id);
+    opened = true;
+  });
+  std::vector<LoadProgress> seen;
+  while (!opened) {
+    const std::optional<LoadProgress> now = engine_->Opening(id);
+    if (now && now->stage == LoadStage::kUnpacking) seen.push_back(*now);
+  }
+  opener.join();
+  ASSERT_FALSE(seen.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(seen, {}, &LoadProgress::done_bytes));
+  EXPECT_GT(seen.back().done_bytes, seen.front().done_bytes);
+  EXPECT_EQ(seen.back().total_bytes, engine_->Sessions()[0].entry.size_bytes);
+  EXPECT_FALSE(engine_->Opening(id).has_value());
+}
 
 TEST_F(EngineTest, OpensListsAndAnswers) {
   Write("s1", "host0", Profile(10));

@@ -41,19 +41,23 @@ SessionState::SessionState(const IndexedSession& session, std::shared_ptr<Engine
 
 std::shared_ptr<SessionState> SessionState::Open(const IndexedSession& session,
                                                  const std::string& scratch_directory,
-                                                 std::shared_ptr<EngineParts> parts) {
+                                                 std::shared_ptr<EngineParts> parts,
+                                                 xplane::UnpackProgress* progress) {
   auto state = std::make_shared<SessionState>(session, parts);
   state->scratch_directory_ = scratch_directory;
   ParallelFor(
       parts->executor, Executor::Priority::kInteractive, session.files.size(),
-      [&](size_t h) { state->OpenHost(&state->hosts_[h], session.files[h], scratch_directory); },
+      [&](size_t h) {
+        state->OpenHost(&state->hosts_[h], session.files[h], scratch_directory, progress);
+      },
       CallerPart::kWaits);
   state->Arrange();
   return state;
 }
 
 void SessionState::OpenHost(HostState* host, const IndexedFile& file,
-                            const std::string& scratch_directory) {
+                            const std::string& scratch_directory,
+                            xplane::UnpackProgress* progress) {
   host->file = file.file;
   if (file.error) {
     host->error = *file.error;
@@ -65,7 +69,7 @@ void SessionState::OpenHost(HostState* host, const IndexedFile& file,
     return;
   }
   Result<xplane::CachedProfile> opened =
-      parts_->columns.OpenHostFile(file.file, scratch_directory, stop_loading_.token());
+      parts_->columns.OpenHostFile(file.file, scratch_directory, stop_loading_.token(), progress);
   if (!opened.ok()) {
     host->error = OfStoredFile(opened.status());
     LogWarning("engine.host_failed",

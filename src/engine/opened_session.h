@@ -103,7 +103,8 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   // Reads the skeletons of all hosts. Never fails: a host that cannot be opened is named.
   static std::shared_ptr<SessionState> Open(const IndexedSession& session,
                                             const std::string& scratch_directory,
-                                            std::shared_ptr<EngineParts> parts);
+                                            std::shared_ptr<EngineParts> parts,
+                                            xplane::UnpackProgress* progress);
   SessionState(const IndexedSession& session, std::shared_ptr<EngineParts> parts);
 
   // Why nothing of the session could be opened; nullopt when some host works.
@@ -195,7 +196,8 @@ class SessionState : public OpenedSession, public std::enable_shared_from_this<S
   bool IsTooLarge(const std::vector<size_t>& hosts) const;
   Result<std::shared_ptr<const xplane::ProfileFile>> OpenApart(size_t host,
                                                                const CancelToken& cancel) const;
-  void OpenHost(HostState* host, const IndexedFile& file, const std::string& scratch_directory);
+  void OpenHost(HostState* host, const IndexedFile& file, const std::string& scratch_directory,
+                xplane::UnpackProgress* progress);
   void Arrange();
   void FindKept(HostState* host);
   Status KeepPyramids(const HostState& host, const CancelToken& cancel);

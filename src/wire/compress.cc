@@ -26,12 +26,13 @@ std::string At(Compression compression, uint64_t offset, uint64_t output_bytes) 
 class Inflater {
  public:
   Inflater(Compression compression, std::string_view input, const InflateLimits& limits,
-           const ByteSink& sink, const CancelToken& cancel)
+           const ByteSink& sink, const CancelToken& cancel, std::atomic<uint64_t>* read_bytes)
       : compression_(compression),
         input_(input),
         limits_(limits),
         sink_(sink),
         cancel_(cancel),
+        read_bytes_(read_bytes),
         buffer_(new char[kBufferBytes]) {}
 
   Result<Inflated> Run() {
@@ -60,6 +61,9 @@ class Inflater {
   // Hands `size` bytes of the buffer to the sink, with `input_bytes` read so far.
   Status Flush(size_t size, uint64_t input_bytes) {
     STROBE_RETURN_IF_ERROR(cancel_.Check());
+    if (read_bytes_ != nullptr && input_bytes > done_.input_bytes) {
+      *read_bytes_ += input_bytes - done_.input_bytes;
+    }
     done_.input_bytes = input_bytes;
     if (size == 0) return OkStatus();
     const uint64_t total = done_.output_bytes + size;
@@ -117,6 +121,7 @@ class Inflater {
   const InflateLimits& limits_;
   const ByteSink& sink_;
   const CancelToken& cancel_;
+  std::atomic<uint64_t>* const read_bytes_;
   const std::unique_ptr<char[]> buffer_;
   Inflated done_;
   bool damaged_ = false;  // the problem lies in the data, not in limits or sink
@@ -276,9 +281,9 @@ Compression DetectCompression(std::string_view head) {
 
 Result<Inflated> Inflate(Compression compression, std::string_view input,
                          const InflateLimits& limits, const ByteSink& sink,
-                         const CancelToken& cancel) {
+                         const CancelToken& cancel, std::atomic<uint64_t>* read_bytes) {
   STROBE_CHECK(limits.max_ratio > 0);
-  return Inflater(compression, input, limits, sink, cancel).Run();
+  return Inflater(compression, input, limits, sink, cancel, read_bytes).Run();
 }
 
 std::string GzipCompress(std::string_view bytes) {

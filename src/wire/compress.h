@@ -16,6 +16,7 @@
 // and the format's own window. Compressing: about 0.4 GB/s at level 1.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -50,9 +51,10 @@ struct Inflated {
   Status problem;  // not OK when partial
 };
 
+// `read_bytes`, when given, grows by what was read of the input while it goes on.
 Result<Inflated> Inflate(Compression compression, std::string_view input,
                          const InflateLimits& limits, const ByteSink& sink,
-                         const CancelToken& cancel);
+                         const CancelToken& cancel, std::atomic<uint64_t>* read_bytes = nullptr);
 
 // One gzip member, level 1, without time stamp: equal input gives equal output on one machine.
 std::string GzipCompress(std::string_view bytes);

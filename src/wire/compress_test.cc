@@ -320,6 +320,24 @@ TEST(GzipTest, CompressesForAnyReader) {
   EXPECT_LT(GzipCompress(text).size(), text.size() / 2);
 }
 
+TEST(GzipTest, TellsHowMuchItHasReadWhileItGoesOn) {
+  const std::string packed = ZlibGzip(SomeText(4 << 20));
+  std::atomic<uint64_t> read_bytes = 7;  // grows from what was there: of several files it is a sum
+  std::vector<uint64_t> seen;
+  const auto done = Inflate(
+      Compression::kGzip, packed, InflateLimits(),
+      [&](std::string_view) {
+        seen.push_back(read_bytes);
+        return OkStatus();
+      },
+      CancelToken(), &read_bytes);
+  ASSERT_TRUE(done.ok());
+  EXPECT_GT(seen.size(), 4u);
+  EXPECT_TRUE(std::ranges::is_sorted(seen));
+  EXPECT_LT(seen.front(), packed.size() / 2);
+  EXPECT_NEAR(static_cast<double>(read_bytes), static_cast<double>(packed.size() + 7), 16);
+}
+
 TEST(ZstdTest, WindowBeyondTheLimitIsTooLarge) {
   // A frame header: magic, descriptor without content size, window of 2^(10 + 21) bytes.
   const std::string bytes("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", 9);

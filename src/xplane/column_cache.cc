@@ -230,10 +230,12 @@ std::optional<HostSource> ColumnCache::FindUnpacked(const SessionFile& file,
 
 Result<CachedProfile> ColumnCache::OpenHostFile(const SessionFile& file,
                                                 const std::string& scratch_directory,
-                                                const CancelToken& cancel) {
+                                                const CancelToken& cancel,
+                                                UnpackProgress* progress) {
   std::optional<HostSource> unpacked = FindUnpacked(file, cancel);
+  if (unpacked && progress != nullptr) progress->read_bytes += file.size_bytes;
   if (!unpacked) {
-    STROBE_ASSIGN_OR_RETURN(unpacked, OpenHostSource(file, scratch_directory, cancel));
+    STROBE_ASSIGN_OR_RETURN(unpacked, OpenHostSource(file, scratch_directory, cancel, progress));
   }
   HostSource host = *std::move(unpacked);
   CachedProfile opened;

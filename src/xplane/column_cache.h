@@ -67,7 +67,7 @@ class ColumnCache {
 
   // As xplane::OpenHostFile, with columns where there are some.
   Result<CachedProfile> OpenHostFile(const SessionFile& file, const std::string& scratch_directory,
-                                     const CancelToken& cancel);
+                                     const CancelToken& cancel, UnpackProgress* progress = nullptr);
 
   // Decodes what is left and writes the columns, unless they are there already. The status is for
   // tests and operations; it has been logged.

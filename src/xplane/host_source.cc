@@ -44,8 +44,12 @@ Status InFile(const Status& status, const std::string& path) {
 
 class Opener {
  public:
-  Opener(const SessionFile& file, const std::string& scratch_directory, const CancelToken& cancel)
-      : file_(file), scratch_directory_(scratch_directory), cancel_(cancel) {}
+  Opener(const SessionFile& file, const std::string& scratch_directory, const CancelToken& cancel,
+         UnpackProgress* progress)
+      : file_(file),
+        scratch_directory_(scratch_directory),
+        cancel_(cancel),
+        progress_(progress != nullptr ? progress : &own_progress_) {}
 
   Result<HostSource> Open() {
     if (file_.remote != nullptr) {
@@ -107,9 +111,12 @@ class Opener {
     STROBE_ASSIGN_OR_RETURN(storage::ScratchFile scratch,
                             storage::ScratchFile::Create(scratch_directory_));
     const wire::ByteSink sink = [&](std::string_view part) { return scratch.Append(part); };
-    STROBE_ASSIGN_OR_RETURN(const wire::Inflated inflated,
-                            wire::Inflate(CompressionOf(file_.format), host_.source->bytes(),
-                                          wire::InflateLimits(), sink, cancel_));
+    ++progress_->unpacking;
+    const Result<wire::Inflated> unpacked =
+        wire::Inflate(CompressionOf(file_.format), host_.source->bytes(), wire::InflateLimits(),
+                      sink, cancel_, &progress_->read_bytes);
+    --progress_->unpacking;
+    STROBE_ASSIGN_OR_RETURN(const wire::Inflated inflated, unpacked);
     // Zeros of pages that were lost under us must not pass for the file.
     STROBE_RETURN_IF_ERROR(host_.source->CheckUnchanged());
     if (inflated.partial) {
@@ -159,6 +166,8 @@ class Opener {
   const SessionFile& file_;
   const std::string& scratch_directory_;
   const CancelToken& cancel_;
+  UnpackProgress own_progress_;
+  UnpackProgress* const progress_;
   HostSource host_;
 };
 
@@ -220,9 +229,11 @@ bool HoldsTraceJson(std::string_view bytes) {
 }
 
 Result<HostSource> OpenHostSource(const SessionFile& file, const std::string& scratch_directory,
-                                  const CancelToken& cancel) {
-  return Opener(file, scratch_directory, cancel).Open();
+                                  const CancelToken& cancel, UnpackProgress* progress) {
+  return Opener(file, scratch_directory, cancel, progress).Open();
 }
+
+bool IsCompressed(FileFormat format) { return CompressionOf(format) != wire::Compression::kNone; }
 
 Result<std::shared_ptr<ProfileFile>> OpenHostFile(const SessionFile& file,
                                                   const std::string& scratch_directory,

@@ -11,6 +11,8 @@
 // perfetto_import, with the file's path.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,8 +32,17 @@ struct HostSource {
   std::vector<Damage> damage;
 };
 
+// How far the unpacking of compressed files has come; for whoever looks on from another thread.
+struct UnpackProgress {
+  std::atomic<uint32_t> unpacking{0};   // files that are being unpacked now
+  std::atomic<uint64_t> read_bytes{0};  // of compressed files
+};
+
+// gzip, zstd and xz: unpacking takes seconds, and nothing is known before it has ended.
+bool IsCompressed(FileFormat format);
+
 Result<HostSource> OpenHostSource(const SessionFile& file, const std::string& scratch_directory,
-                                  const CancelToken& cancel);
+                                  const CancelToken& cancel, UnpackProgress* progress = nullptr);
 
 // By the first bytes, for a file whose name says nothing: kXplane when they are none of the others.
 FileFormat DetectFileFormat(std::string_view head);

@@ -21,6 +21,7 @@ after(() => stop?.());
 // A server behind a wall that holds answers back.
 async function startSlowly(target) {
   let holdMs = 0;
+  let tiles = [];
   const wall = createServer((incoming, outgoing) => {
     const pass = () => {
       const onward = forward(target + incoming.url, { method: incoming.method, headers: { ...incoming.headers, host: new URL(target).host } }, (answer) => {
@@ -30,6 +31,7 @@ async function startSlowly(target) {
       onward.on('error', () => outgoing.destroy());
       incoming.pipe(onward);
     };
+    if (incoming.url.includes('/tiles/')) tiles.push(incoming.url.replace(/^.*\/tiles\/|\?.*$/g, ''));
     if (incoming.url.includes('/tiles/') && holdMs > 0) setTimeout(pass, holdMs);
     else pass();
   });
@@ -37,6 +39,12 @@ async function startSlowly(target) {
   return {
     url: `http://127.0.0.1:${wall.address().port}`,
     hold: (ms) => (holdMs = ms),
+    // The tiles that were asked for since this was called the last time.
+    asked: () => {
+      const since = tiles;
+      tiles = [];
+      return since;
+    },
     stop: () => new Promise((resolve) => {
       wall.closeAllConnections();
       wall.close(resolve);
@@ -86,4 +94,28 @@ test('a server that dies in the middle is said within two seconds, and the view 
   await page.close();
   await again.stop();
   await lost.stop();
+});
+
+test('a pan asks for each tile once, also while the answers are on their way', async (t) => {
+  const wall = await startSlowly(server.url);
+  t.after(() => wall.stop());
+  const session = await sessionOf(server, 'large');
+  const page = await browser.open(wall.url, { address: '/', width: 1600, height: 1000 });
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  await page.goto(`${wall.url}/s/${session.id}/timeline?v=602ms,3ms`);
+  await ready(page);
+  await settled(page);
+  wall.hold(1500);
+  wall.asked();
+  await page.locator(BODY).focus();
+  for (const one of ['Shift+D', 'Shift+A', 'Shift+D']) {
+    await page.keyboard.press(one);
+    await page.waitForTimeout(180);
+  }
+  wall.hold(0);
+  await settled(page);
+  const asked = wall.asked();
+  assert.ok(asked.length > 0, 'nothing was asked');
+  assert.deepEqual(asked.filter((one, i) => asked.indexOf(one) !== i), [], 'asked again');
+  await page.close();
 });

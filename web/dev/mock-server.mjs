@@ -65,6 +65,7 @@ function sessionAnswer(request, response, parts, query) {
   if (!session) throw unknownSession(id);
   const what = parts[2];
   if (what === undefined) return sendJson(request, response, sessions.detail(session));
+  if (what === 'opening') return sendJson(request, response, { stage: null, done_bytes: 0, total_bytes: 0 });
   if (what === 'completeness') return sendJson(request, response, sessions.completeness(session));
   readable(id);
   if (what === 'tools') return toolAnswer({ Fault, sendJson, request, response, sessions }, session, parts.slice(3), query);

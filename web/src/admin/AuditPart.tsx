@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { accessApi } from '../access/client';
 import { containsFilter, joinFilters, quoted } from '../access/rights';
 import type { AuditRecord, AuditVerdict } from '../access/types';
-import { formatClock, formatCount } from '../format/format';
+import { formatClock, plural } from '../format/format';
 import { timeOf, wordsOf } from '../runs/runs';
 import { pushKeys, useUrlKey } from '../state/url';
 import { useChange } from '../ui/forms';
@@ -104,7 +104,7 @@ function Verify() {
           <>
             <p className="chip complete">
               <Icon name="complete" />
-              <strong>The chain is whole:</strong> {formatCount(answer.records)} records{verdict!.head ? ', and the kept hash is one of them' : ''}.
+              <strong>The chain is whole:</strong> {plural(answer.records, 'record')}{verdict!.head ? ', and the kept hash is one of them' : ''}.
             </p>
             <p className="text2 verify-head">
               Keep this hash elsewhere: <code>{answer.head}</code>

@@ -46,7 +46,7 @@ export interface SessionFile {
   state_reason: string | null;
 }
 
-export type LoadStage = 'indexing' | 'decoding' | 'ready' | 'failed';
+export type LoadStage = 'unpacking' | 'indexing' | 'decoding' | 'ready' | 'failed';
 
 export interface SessionDetail extends SessionSummary {
   version: string;
@@ -54,6 +54,13 @@ export interface SessionDetail extends SessionSummary {
   window: TimeWindow | null;
   files: SessionFile[];
   load: { stage: LoadStage; done_bytes: number; total_bytes: number };
+}
+
+/** How far an opening that runs now has come, in bytes of compressed files. */
+export interface Opening {
+  stage: 'unpacking' | 'indexing' | null;
+  done_bytes: number;
+  total_bytes: number;
 }
 
 export interface Damage {

@@ -1,6 +1,7 @@
 // Says that the server cannot be reached and keeps trying. What is on the page stays; it fills again by itself.
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { api, connectionLost, onConnection } from '../api/client';
+import { plural } from '../format/format';
 import { Icon } from '../ui/Icon';
 
 const retryMs = 1000;
@@ -34,7 +35,7 @@ export function LostConnection({ tries, onRetry }: { tries: number; onRetry: () 
     <div className="banner" role="alert">
       <Icon name="offline" />
       <span>
-        <strong>No connection to the server.</strong> What you see is the last answer. Trying again by itself{tries > 1 ? `, ${tries} times so far` : ''}.
+        <strong>No connection to the server.</strong> What you see is the last answer. Trying again by itself{tries > 1 ? `, ${plural(tries, 'time')} so far` : ''}.
       </span>
       <button type="button" className="button small" onClick={onRetry}>
         Retry now

@@ -5,7 +5,7 @@ import { accessIsOn } from '../access/rights';
 import { api } from '../api/client';
 import type { SessionDetail } from '../api/types';
 import { FilesPage } from '../files/FilesPage';
-import { formatBytes, formatCount, formatTime, sessionLabel } from '../format/format';
+import { formatBytes, formatCount, formatTime, nounFor, sessionLabel } from '../format/format';
 import { useKeys } from '../keys/useKeys';
 import { OverviewPage } from '../overview/OverviewPage';
 import { contextSearch, corePages, navigate, sessionPath, type SessionTool } from '../state/router';
@@ -17,6 +17,7 @@ import { forgetAnswers, type ToolSession, ToolSessionContext } from '../tools/se
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { ErrorNotice, LoadBanner, Skeleton, StaleBanner } from '../ui/states';
+import { useOpening } from '../ui/useOpening';
 import { usePolled, useResource } from '../ui/useResource';
 import { ErrorBoundary } from './ErrorBoundary';
 import { ConnectionBanner } from './ConnectionBanner';
@@ -46,6 +47,8 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   const detail = polled.value;
   const loading = detail?.load.stage === 'indexing' || detail?.load.stage === 'decoding';
   interval.current = loading ? busyPollMs : restPollMs;
+  // The first question about a session waits for the unpacking of its files; the timeline says so in its own place.
+  const opening = useOpening(detail === null && polled.error === null && tool !== 'timeline' ? sessionId : null);
 
   // The version the page shows; a newer one is offered, never swapped in under the reader.
   const [shownVersion, setShownVersion] = useState<string | null>(null);
@@ -106,11 +109,12 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
   const figures: Partial<Record<SessionTool, Figure>> = {};
   if (overview.value) {
     figures.overview = { text: formatTime(overview.value.duration_ps) };
-    figures.timeline = { text: formatCount(overview.value.event_count), title: 'events' };
+    figures.timeline = { text: formatCount(overview.value.event_count), title: nounFor(overview.value.event_count, 'event') };
   }
   if (detail) {
     const lossy = detail.state === 'partial' || detail.state === 'damaged' || detail.state === 'empty';
-    figures.files = { text: lossy ? detail.state : formatBytes(detail.size_bytes), lossy };
+    const writing = detail.state === 'writing';
+    figures.files = { text: lossy || writing ? detail.state : formatBytes(detail.size_bytes), lossy, title: writing ? 'A file is still being written' : undefined };
   }
 
   if (polled.error && !detail && polled.error.status === 404) {
@@ -139,6 +143,7 @@ export function SessionShell({ sessionId, tool, unknownTool, folded, onFold, onD
         <ConnectionBanner />
         {stale && <StaleBanner onReload={reload} />}
         {loading && detail && <LoadProgress detail={detail} />}
+        {opening !== null && <LoadBanner stage="unpacking" doneBytes={opening.done_bytes} totalBytes={opening.total_bytes} secondsLeft={null} />}
         {tool !== null && (!isCore || tool === 'overview') && readable && !notWholeYet && <ContextBar sessionId={sessionId} tool={tool} detail={detail} hosts={tools.value?.hosts ?? detail?.hosts ?? []} />}
         <ToolSessionContext value={toolSession}>
         <ErrorBoundary resetKey={`${tool}/${reloads}`}>

@@ -1,7 +1,7 @@
 // How many runs took how long: bars over a linear axis, with median and 99th percentile named.
 import { useMemo } from 'react';
 import type { ExportTable } from '../export/model';
-import { formatCount, formatTime } from '../format/format';
+import { formatTime, plural } from '../format/format';
 import { ChartFrame } from './ChartFrame';
 import './charts.css';
 
@@ -40,7 +40,7 @@ export function Histogram({ values, width = 410 }: { values: readonly number[]; 
   return (
     <ChartFrame title="Durations" className="histogram" data={() => binTable(counts, spread)}>
       {spread.count > 1 && spread.max > spread.min && (
-        <svg viewBox={`0 0 ${width} ${height}`} width="100%" height={height} preserveAspectRatio="none" role="img" aria-label={`${formatCount(spread.count)} runs, median ${formatTime(spread.p50)}, 99th percentile ${formatTime(spread.p99)}`}>
+        <svg viewBox={`0 0 ${width} ${height}`} width="100%" height={height} preserveAspectRatio="none" role="img" aria-label={`${plural(spread.count, 'run')}, median ${formatTime(spread.p50)}, 99th percentile ${formatTime(spread.p99)}`}>
           <line x1={0} x2={width} y1={height - 0.5} y2={height - 0.5} stroke="var(--line)" />
           {counts.map((count, i) => count > 0 && <rect key={i} x={i * step + 0.5} width={step - 1} y={height - 1 - (count / most) * (height - 6)} height={(count / most) * (height - 6)} fill="var(--accent)" opacity={0.6} />)}
           <line x1={place(spread.p50)} x2={place(spread.p50)} y1={0} y2={height} stroke="var(--text)" strokeDasharray="2 3" />

@@ -1,7 +1,7 @@
 // The whole completeness record: what arrived from which host, what is missing, and where the damage is.
 import type { Completeness, Damage, HostCompleteness, SessionDetail } from '../api/types';
 import { PanelTableExport } from '../export/TableExport';
-import { byteUnit, exactBytes, exactCount, exactTime, formatBytes, formatCount, formatTime, inUnit, middleEllipsis, plural, unknown } from '../format/format';
+import { byteUnit, exactBytes, exactCount, exactTime, formatCount, formatTime, inUnit, middleEllipsis, plural, unknown } from '../format/format';
 import { Icon } from '../ui/Icon';
 import { ErrorNotice, SkeletonRows, StateChip } from '../ui/states';
 import { copyText } from '../ui/toasts';
@@ -253,10 +253,4 @@ function EmptyPlanes({ record }: { record: Completeness }) {
       </ul>
     </section>
   );
-}
-
-export function sizeSentence(record: Completeness): string {
-  const size = record.hosts.reduce((n, host) => n + host.size_bytes, 0);
-  const readable = record.hosts.reduce((n, host) => n + host.readable_bytes, 0);
-  return readable < size ? `${formatBytes(readable)} of ${formatBytes(size)} readable` : `${formatBytes(size)}, all readable`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Completeness, HostCompleteness } from '../api/types';
-import { asClause, hostsSentence, lossesOf, whatArrived } from './losses';
+import { asClause, hostsSentence, lossesOf, sizeSentence, whatArrived } from './losses';
 
 const host = (changes: Partial<HostCompleteness> = {}): HostCompleteness => ({
   host: 'host0', file: 'host0.xplane.pb', size_bytes: 2048, readable_bytes: 2048, content_hash: null, state: 'complete', window: null, clock_offset_ps: 0, events: 10, lines: 2, planes: 1,
@@ -62,5 +62,25 @@ describe('losses', () => {
   it('an unknown count is not a zero', () => {
     expect(whatArrived(record({ hosts: [host({ events: null })] }))).toBe('Files of 1 host');
     expect(whatArrived(record())).toBe('10 events in 2 lines of 1 plane from 1 host');
+  });
+});
+
+describe('the size', () => {
+  const damage = [{ name: 'COMPRESS_CORRUPT', message: 'The compressed data make no sense from here on.', offset_bytes: 9000, plane: null, line: null }];
+  it('says that all can be read only when every file is whole', () => {
+    expect(sizeSentence(record({ hosts: [host(), host({ host: 'host1' })] }))).toBe('4.00 KiB, all readable');
+    // Of a packed file more bytes can be unpacked before the damage than it is long.
+    expect(sizeSentence(record({ state: 'partial', hosts: [host({ state: 'partial', readable_bytes: 9000, damage })] }))).toBe('2.00 KiB, partial');
+    expect(sizeSentence(record({ state: 'partial', hosts: [host({ readable_bytes: 9000 }), host({ state: 'damaged', readable_bytes: 0, damage })] }))).toBe(
+      '2.00 KiB of 4.00 KiB readable, 1 of 2 files damaged',
+    );
+    expect(sizeSentence(record({ state: 'partial', hosts: [host({ readable_bytes: 1024 })] }))).toBe('1.00 KiB of 2.00 KiB readable, partial');
+    expect(sizeSentence(record({ state: 'partial', hosts: [host({ state: 'partial', errors: ['lost events'] })] }))).toBe('2.00 KiB, partial');
+  });
+  it('says which files are still to come', () => {
+    expect(sizeSentence(record({ state: 'writing', hosts: [host(), host({ state: 'writing', readable_bytes: 0 })] }))).toBe('2.00 KiB of 4.00 KiB readable, 1 of 2 files still being written');
+    expect(lossesOf(record({ state: 'writing', hosts: [host({ state: 'writing', readable_bytes: 0 })] })).map((loss) => loss.text)).toEqual(['host0: still being written.']);
+    expect(sizeSentence(record({ state: 'writing' }))).toBe('2.00 KiB');
+    expect(sizeSentence(record({ state: 'empty', hosts: [] }))).toBe('no file');
   });
 });

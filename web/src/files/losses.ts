@@ -44,7 +44,9 @@ const countedKinds: readonly CountedKind[] = [
 function lossesOfHost(host: HostCompleteness): Loss[] {
   const losses: Loss[] = [];
   const add = (text: string, severe: boolean) => losses.push({ text: `${host.host}: ${text}.`, host: host.host, severe });
-  if (host.readable_bytes < host.size_bytes) {
+  if (host.state === 'writing') {
+    add('still being written', true);
+  } else if (host.readable_bytes < host.size_bytes) {
     add(host.readable_bytes === 0 ? `none of ${formatBytes(host.size_bytes)} could be read` : `cut off after ${formatBytes(host.readable_bytes)} of ${formatBytes(host.size_bytes)}`, true);
   } else if (host.state === 'damaged') {
     add('damaged, nothing of it could be read', true);
@@ -94,6 +96,32 @@ export function sum(record: Completeness, pick: (host: HostCompleteness) => numb
   return record.hosts.length > 0 ? total : null;
 }
 
+/** Nothing of the file is missing, damaged or still to come. Bytes alone do not tell: of a packed file the unpacked ones are counted. */
+function isWhole(host: HostCompleteness): boolean {
+  return host.state === 'complete' && host.damage.length === 0 && host.readable_bytes >= host.size_bytes;
+}
+
+// "871 KiB, all readable"; else how much of it can be read, where bytes tell, and what is wrong with how many of the files.
+export function sizeSentence(record: Completeness): string {
+  const size = record.hosts.reduce((n, host) => n + host.size_bytes, 0);
+  if (record.hosts.length === 0) return 'no file';
+  const flawed = record.hosts.filter((host) => !isWhole(host));
+  if (flawed.length === 0) return record.state === 'complete' ? `${formatBytes(size)}, all readable` : formatBytes(size);
+  const readable = record.hosts.reduce((n, host) => n + Math.min(host.readable_bytes, host.size_bytes), 0);
+  const parts = [readable < size ? `${formatBytes(readable)} of ${formatBytes(size)} readable` : formatBytes(size)];
+  const counted = new Set<HostCompleteness>();
+  const say = (words: string, is: (host: HostCompleteness) => boolean): void => {
+    const those = flawed.filter((host) => !counted.has(host) && is(host));
+    those.forEach((host) => counted.add(host));
+    if (those.length > 0) parts.push(record.hosts.length === 1 ? words : `${formatCount(those.length)} of ${plural(record.hosts.length, 'file')} ${words}`);
+  };
+  say('still being written', (host) => host.state === 'writing');
+  say('not read yet', (host) => host.state === 'unread');
+  say('damaged', (host) => host.state === 'damaged' || host.state === 'empty');
+  say('partial', () => true);
+  return parts.join(', ');
+}
+
 // "26,723 events in 140 lines of 9 planes from 2 hosts"
 export function whatArrived(record: Completeness): string {
   const events = sum(record, (host) => host.events);
@@ -111,7 +139,7 @@ export function asClause(text: string): string {
 }
 
 export function hostsSentence(record: Completeness): string {
-  if (record.hosts_expected !== null) return `${formatCount(record.hosts_received)} of ${formatCount(record.hosts_expected)} hosts received`;
+  if (record.hosts_expected !== null) return `${formatCount(record.hosts_received)} of ${plural(record.hosts_expected, 'host')} received`;
   const reason = record.hosts_expected_reason ? `; ${asClause(record.hosts_expected_reason)}` : '';
   return `${plural(record.hosts_received, 'host')} received${reason}`;
 }

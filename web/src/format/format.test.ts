@@ -1,7 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   byteUnit, exactBytes, exactCount, exactTime, formatAge, formatBandwidth, formatBytes, formatCount, formatOrigin, formatRate, formatShare, formatTime,
-  formatTimeDelta, inUnit, middleEllipsis, plural, sessionLabel, significant, timeParts, timeUnit, unknown,
+  formatTimeDelta, inUnit, middleEllipsis, nounFor, plural, sessionLabel, significant, timeParts, timeUnit, unknown,
 } from './format';
 
 describe('time', () => {
@@ -119,5 +120,15 @@ describe('clock and names', () => {
   it('counts in words', () => {
     expect(plural(1, 'step')).toBe('1 step');
     expect(plural(2, 'entry', 'entries')).toBe('2 entries');
+    expect(plural(1234, 'event')).toBe('1,234 events');
+    expect(plural(null, 'event')).toBe('\u2013 events');
+    expect([nounFor(0, 'name'), nounFor(1, 'name')]).toEqual(['names', 'name']);
+  });
+  it('nowhere is a count written beside a noun that is always of many', () => {
+    const many = /(?:(?:formatCount|exactCount)\([^{}]*\)|\.length|[cC]ount)\}(?:<\/b>)? (?:events|rows|hosts|lines|names|sessions|runs|steps|devices|records|instructions|occurrences|files|hits|ops|planes|programs)\b/;
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name) && !/\.test\.|tile\.ts$/.test(name));
+    expect(files.length).toBeGreaterThan(200);
+    const found = files.flatMap((name) => readFileSync(`src/${name}`, 'utf8').split('\n').filter((line) => many.test(line)).map((line) => `${name}: ${line.trim()}`));
+    expect(found).toEqual([]);
   });
 });

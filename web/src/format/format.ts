@@ -248,6 +248,12 @@ export function middleEllipsis(text: string, most: number): string {
   return letters.slice(0, head).join('') + '\u2026' + letters.slice(letters.length - tail).join('');
 }
 
-export function plural(count: number, one: string, many = one + 's'): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
+// Every count with its noun comes from here: "1 event", "2,304 events", "– events" of a count that is not known.
+export function plural(count: number | null | undefined, one: string, many = one + 's'): string {
+  return `${formatCount(count)} ${nounFor(count, one, many)}`;
+}
+
+// The noun alone, where the number stands apart from it.
+export function nounFor(count: number | null | undefined, one: string, many = one + 's'): string {
+  return count === 1 ? one : many;
 }

@@ -7,7 +7,7 @@ import { EmptyStates } from '../timeline/EmptyStates';
 import { INITIAL_STATE } from '../timeline/state';
 import { Store } from '../timeline/store';
 import '../timeline/timeline.css';
-import { ErrorNotice, LoadBanner, Skeleton, SkeletonRows, StaleBanner } from '../ui/states';
+import { ErrorNotice, LoadBanner, LoadingOn, Skeleton, SkeletonRows, StaleBanner } from '../ui/states';
 import { Cell, Section } from './Cell';
 import { fault } from './samples';
 
@@ -19,6 +19,9 @@ const noProfile = new Store({ ...INITIAL_STATE, empty: true });
 export function ShellStates() {
   return (
     <Section title="States of a page">
+      <Cell part="LoadBanner" state="unpacking" height={52}>
+        <LoadBanner stage="unpacking" doneBytes={4 * mib} totalBytes={50 * mib} secondsLeft={null} />
+      </Cell>
       <Cell part="LoadBanner" state="looking through" height={52}>
         <LoadBanner stage="indexing" doneBytes={12 * mib} totalBytes={980 * mib} secondsLeft={null} />
       </Cell>
@@ -27,6 +30,9 @@ export function ShellStates() {
       </Cell>
       <Cell part="StaleBanner" state="stale" height={60}>
         <StaleBanner onReload={nothing} />
+      </Cell>
+      <Cell part="LoadingOn" state="to the last" height={44}>
+        <LoadingOn cursor={{ goal: Infinity, stop: nothing }} loaded={2400} what="session" />
       </Cell>
       <Cell part="LostConnection" state="lost" height={84}>
         <LostConnection tries={4} onRetry={nothing} />

@@ -45,6 +45,8 @@ export const keyTable = [
   { id: 'list.previous', scope: 'list', keys: ['k', 'ArrowUp'], label: 'Previous row' },
   { id: 'list.first', scope: 'list', keys: ['Home'], label: 'First row' },
   { id: 'list.last', scope: 'list', keys: ['End'], label: 'Last row' },
+  { id: 'list.page_down', scope: 'list', keys: ['PageDown'], label: 'A screen further, in lists that load on' },
+  { id: 'list.page_up', scope: 'list', keys: ['PageUp'], label: 'A screen back, in lists that load on' },
   { id: 'list.open', scope: 'list', keys: ['Enter'], label: 'Open' },
   { id: 'list.select', scope: 'list', keys: ['x'], label: 'Select or leave out the row' },
   { id: 'list.compare', scope: 'list', keys: ['c'], label: 'Compare what is selected' },

@@ -1,7 +1,7 @@
 // The first lines of the overview: the key figures, each a link to the page that proves it, and the findings.
 import { useMemo } from 'react';
 import type { Overview } from '../api/types';
-import { exactBytes, exactTime, formatBandwidth, formatBytes, formatCount, formatRate, formatShare, formatTime, plural, significant, timeParts, timeUnit, unknown } from '../format/format';
+import { exactBytes, exactTime, formatBandwidth, formatBytes, formatRate, formatShare, formatTime, plural, significant, timeParts, timeUnit, unknown } from '../format/format';
 import { readAllocators } from '../pages/memoryprofile/profile';
 import { readProfile, rootOf } from '../pages/opprofile/tree';
 import { contextSearch, sessionPath, useLocation } from '../state/router';
@@ -106,7 +106,7 @@ export function Figures({ known, before, loading }: { known: Known; before: Know
       <Figure label="Of peak FLOP rate" value={wait(profile && profile.flopCount > 0 ? formatShare(profile.flops).replace(' %', '') : unknown, profile !== null)} unit={profile && profile.flopCount > 0 ? '%' : ''} note={profile && profile.flopCount > 0 ? `${formatRate(seconds > 0 ? profile.flopCount / seconds : null)} while busy${theirs ? `; XProf: ${theirs}` : ''}` : noCounts} title={known.beyondXprof ?? undefined} page="op_profile" before={before?.profile && before.profile.flopCount > 0 ? formatShare(before.profile.flops) : null} />
       <Figure label="Of peak HBM bandwidth" value={wait(profile && profile.byteCount > 0 ? formatShare(profile.bandwidth).replace(' %', '') : unknown, profile !== null)} unit={profile && profile.byteCount > 0 ? '%' : ''} note={profile && profile.byteCount > 0 ? `${formatBandwidth(seconds > 0 ? profile.byteCount / seconds : null)} while busy` : noCounts} page="roofline" before={before?.profile && before.profile.byteCount > 0 ? formatShare(before.profile.bandwidth) : null} />
       <Figure label="Peak memory" value={wait(memory ? formatBytes(memory.peak.bytes).split(' ')[0]! : unknown, memory !== null)} unit={memory ? formatBytes(memory.peak.bytes).split(' ')[1]! : ''} note={memory ? (memory.capacity > 0 ? `of ${formatBytes(memory.capacity)}` : '') : 'no allocation was recorded'} title={memory ? exactBytes(memory.peak.bytes) : undefined} page="memory" before={before?.memory ? formatBytes(before.memory.peak.bytes) : null} />
-      <Figure label="Duration" value={overview ? timeParts(overview.duration_ps).value : null} unit={timeParts(overview?.duration_ps).unit} note={overview ? `${formatCount(overview.event_count)} events, ${plural(overview.hosts.length, 'host')}` : ''} title={exactTime(overview?.duration_ps)} page="timeline" />
+      <Figure label="Duration" value={overview ? timeParts(overview.duration_ps).value : null} unit={timeParts(overview?.duration_ps).unit} note={overview ? `${plural(overview.event_count, 'event')}, ${plural(overview.hosts.length, 'host')}` : ''} title={exactTime(overview?.duration_ps)} page="timeline" />
     </section>
   );
 }

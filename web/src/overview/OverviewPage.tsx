@@ -1,12 +1,12 @@
 // First answers about a session: how long, on what, how busy, which steps, which operations, and what is missing.
 import type { Completeness, Overview, SessionDetail } from '../api/types';
-import { Losses, sizeSentence } from '../files/FilesPage';
-import { hostsSentence, type Loss, lossesOf, whatArrived } from '../files/losses';
+import { Losses } from '../files/FilesPage';
+import { hostsSentence, type Loss, lossesOf, sizeSentence, whatArrived } from '../files/losses';
 import { exactBytes, formatBytes, formatCount, formatOrigin, plural, unknown } from '../format/format';
 import { sessionPath } from '../state/router';
 import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
-import { ErrorNotice, Skeleton, StateChip } from '../ui/states';
+import { ErrorNotice, Skeleton, StateChip, stateWords } from '../ui/states';
 import { copyText } from '../ui/toasts';
 import type { Resource } from '../ui/useResource';
 import { lazy, Suspense } from 'react';
@@ -124,9 +124,9 @@ function RunFacts({ sessionId, detail, overview, record, page }: FactsProps) {
         <Fact name="Losses">
           {record ? (
             losses.length === 0 ? (
-              record.state === 'complete' ? 'none found' : record.state
+              record.state === 'complete' ? 'none found' : stateWords[record.state].toLowerCase()
             ) : (
-              <LossCount losses={losses} />
+              <LossCount losses={losses} whole={record.state === 'complete'} />
             )
           ) : (
             <Skeleton width={60} />
@@ -145,11 +145,12 @@ function RunFacts({ sessionId, detail, overview, record, page }: FactsProps) {
   );
 }
 
-function LossCount({ losses }: { losses: readonly Loss[] }) {
+function LossCount({ losses, whole }: { losses: readonly Loss[]; whole: boolean }) {
   const severe = losses.filter((loss) => loss.severe).length;
   const odd = losses.length - severe;
   const remarks = odd > 0 ? plural(odd, 'remark') : '';
-  if (severe === 0) return <>none found, {remarks},</>;
+  if (severe === 0 && whole) return <>none found, {remarks},</>;
+  if (severe === 0) return <>{remarks},</>;
   return (
     <span className="warn">
       {plural(severe, 'loss', 'losses')}

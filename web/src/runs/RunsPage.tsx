@@ -15,9 +15,10 @@ import { navigate } from '../state/router';
 import { pushKeys, replaceKeys, setTitle, useUrlKey } from '../state/url';
 import { Icon } from '../ui/Icon';
 import { usePages } from '../ui/pages';
-import { ErrorNotice, Select, SkeletonRows } from '../ui/states';
+import { ErrorNotice, LoadingOn, Select, SkeletonRows } from '../ui/states';
 import { showToast } from '../ui/toasts';
 import { useResource } from '../ui/useResource';
+import { useOpenWhenAnswered } from '../ui/useOpenWhenAnswered';
 import { useRowCursor } from '../ui/useRowCursor';
 import { useVirtualRows } from '../ui/useVirtualRows';
 import { defaultProject, runsApi } from './client';
@@ -70,7 +71,8 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
   const sort = parseSort(useUrlKey('sort'));
   const grouping = parseGrouping(useUrlKey('by'));
   const sinceMs = useMemo(() => (Number(since) > 0 ? Date.now() - Number(since) * dayMs : null), [since]);
-  const filter = useDeferredValue(filterText({ text: q, state, group, sinceMs }));
+  const wanted = filterText({ text: q, state, group, sinceMs });
+  const filter = useDeferredValue(wanted);
   const order = orderBy(sort, grouping);
   const mayEdit = useMay('edit', project);
   const mayUpload = useMay('edit');
@@ -111,7 +113,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const exportRef = useExportable<HTMLTableElement>(() => ({ kind: 'table', table: runsTable(runs) }));
   const sight = useVirtualRows(body, items.length);
-  const cursor = useRowCursor(items.length, open, !creating, sight.reveal);
+  const cursor = useRowCursor(items.length, open, !creating, sight.reveal, { hasMore: list.hasMore, loading: list.loading, failed: list.error !== null, more: list.more, perScreen: sight.perScreen });
   const select = useCallback((name: string) => setSelected((old) => toggleSelected(old, name)), []);
   const compare = () => {
     if (selected.length < 2) {
@@ -120,6 +122,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
     }
     navigate(compareAddress(selected));
   };
+  const enter = useOpenWhenAnswered(wanted, wanted === filter && list.known, () => open(Math.max(0, cursor.index)));
   const foldAt = (on: boolean) => {
     const item = items[cursor.index];
     if (item?.kind !== 'group') return false;
@@ -150,12 +153,18 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
     if (hasMore && !loading && sight.last > items.length - nearEnd) more();
   }, [hasMore, loading, more, sight.last, items.length]);
 
+  // The row that was current is another one among other rows.
+  const onWords = (words: string) => {
+    cursor.setIndex(-1);
+    replaceKeys({ q: words });
+  };
   const onSearchKey = (event: React.KeyboardEvent) => {
-    if (event.key === 'Enter') open(Math.max(0, cursor.index));
+    if (event.key === 'Enter') enter.press();
     else if (event.key === 'ArrowDown') {
       search.current?.blur();
       cursor.setIndex(0);
     } else if (event.key === 'Escape') {
+      enter.forget();
       if (q) replaceKeys({ q: null });
       else search.current?.blur();
     } else return;
@@ -191,6 +200,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
             {list.hasMore ? ' shown, there are more' : filtered ? ' found' : ''}
           </span>
         )}
+        <LoadingOn cursor={cursor} loaded={runs.length} what="run" />
         <ProjectSwitch project={project} />
         <Select value={state} choices={stateChoices} label="State" onChange={(value) => replaceKeys({ state: value || null })} />
         <Select value={since} choices={sinceChoices} label="Begun" onChange={(value) => replaceKeys({ since: value || null })} />
@@ -198,7 +208,7 @@ export function RunsPage({ uploads = false }: { uploads?: boolean }) {
         <SavedFilters />
         <label className="filter">
           <Icon name="search" />
-          <input ref={search} className="input" type="search" value={q} placeholder="Name, group or storage path" aria-label="Search runs" spellCheck={false} onChange={(event) => replaceKeys({ q: event.target.value })} onKeyDown={onSearchKey} />
+          <input ref={search} className="input" type="search" value={q} placeholder="Name, group or storage path" aria-label="Search runs" spellCheck={false} onChange={(event) => onWords(event.target.value)} onKeyDown={onSearchKey} />
           <span className="kbd">{keyLabel('app.find')}</span>
         </label>
         {runs.length > 0 && <PanelTableExport title="Runs" />}

@@ -1,5 +1,5 @@
 // Names, words and filters of runs: plain functions, no page.
-import { formatDuration } from '../format/format';
+import { formatDuration, plural } from '../format/format';
 import type { RunKey } from './client';
 import type { Run, RunSession, RunState } from './types';
 
@@ -59,7 +59,7 @@ export function completeness(session: RunSession): StateWord | null {
   const judged = judgements[session.completeness] ?? { word: session.completeness, tone: 'unread' as const };
   const { received, expected } = hostCount(session);
   if (expected === null || received >= expected) return judged;
-  return { word: `${received}/${expected} hosts`, tone: 'partial' };
+  return { word: `${received}/${plural(expected, 'host')}`, tone: 'partial' };
 }
 
 const kinds: Readonly<Record<string, string>> = {

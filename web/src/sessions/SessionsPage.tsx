@@ -3,53 +3,61 @@ import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useMay, useMe } from '../access/me';
 import { NoRole } from '../access/NoRole';
 import { accessIsOn, mayDo, signedIn } from '../access/rights';
-import { api, sessionsPath } from '../api/client';
-import type { ServerConfig, SessionList, SessionSummary } from '../api/types';
+import { api } from '../api/client';
+import type { ServerConfig, SessionSummary } from '../api/types';
+import { useExportable } from '../export/registry';
 import { PanelTableExport } from '../export/TableExport';
 import { exactBytes, formatAge, formatBytes, formatClock, formatCount, plural, sessionLabel } from '../format/format';
 import { keyHint, keyLabel } from '../keys/table';
 import { useKeys } from '../keys/useKeys';
 import { navigate, parseLegacyLink, sessionPath, useLocation } from '../state/router';
-import { pushKeys, replaceKeys, setTitle, useUrlKey, useVisible } from '../state/url';
+import { pushKeys, replaceKeys, setTitle, useUrlKey } from '../state/url';
 import { Icon } from '../ui/Icon';
 import { Link, plainClick } from '../ui/Link';
-import { ErrorNotice, Select, SkeletonRows, StateChip } from '../ui/states';
+import { ErrorNotice, LoadingOn, Select, SkeletonRows, StateChip } from '../ui/states';
 import { showToast } from '../ui/toasts';
-import { usePolled } from '../ui/useResource';
+import { useOpenWhenAnswered } from '../ui/useOpenWhenAnswered';
 import { useRowCursor } from '../ui/useRowCursor';
+import { useVirtualRows } from '../ui/useVirtualRows';
 import { DropZone } from './DropZone';
 import { FirstProfile } from './FirstProfile';
+import { sessionsTable } from './exportSessions';
 import { arrange, nextSort, parseSort, type SortField, sortText, stateChoices } from './sessionOrder';
+import { mostArranged, useSessionPages } from './sessionPages';
 import './sessions.css';
 
-const pollMs = 1500; // With ETag: an unchanged list costs an empty 304.
-const pageStep = 100;
-const mostRows = 1000; // What one answer may hold; beyond that the search narrows.
+const nearEnd = 60; // Rows from the last one at which the next page is asked for.
 
 export function SessionsPage({ config, onCount }: { config: ServerConfig | null; onCount: (count: number) => void }) {
   const q = useUrlKey('q') ?? '';
   const asked = useDeferredValue(q);
-  const [wanted, setWanted] = useState(pageStep);
   const state = useUrlKey('state') ?? '';
   const sort = parseSort(useUrlKey('sort'));
-  // The server lists newest first; another order or a filter needs all that one answer may hold.
+  // The server lists newest first; another order or a filter needs all that there are.
   const arranged = state !== '' || sort !== null;
-  const rows = arranged ? mostRows : wanted;
   const [selected, setSelected] = useState<readonly string[]>([]);
   const mayUpload = useMay('edit');
   const me = useMe();
   const withProject = accessIsOn(me);
   const noRole = signedIn(me) && !mayDo(me, 'view');
-  const visible = useVisible();
-  const list = usePolled<SessionList>(sessionsPath({ q: asked, page_size: rows }), visible ? pollMs : null);
-  const listed = list.value?.sessions;
-  const sessions = useMemo(() => arrange(listed ?? [], sort, state), [listed, sort?.field, sort?.descending, state]);
-  const total = list.value?.total ?? null;
+  const list = useSessionPages(asked, arranged);
+  const listed = list.items;
+  const sessions = useMemo(() => arrange(listed, sort, state), [listed, sort?.field, sort?.descending, state]);
+  const { total } = list;
   const search = useRef<HTMLInputElement>(null);
   const legacy = useLegacyRedirect();
 
   const open = (session: SessionSummary | undefined) => session && navigate(sessionPath(session.id, 'overview'));
-  const cursor = useRowCursor(sessions.length, (index) => open(sessions[index]));
+  const body = useRef<HTMLTableSectionElement>(null);
+  const exportRef = useExportable<HTMLTableElement>(() => ({ kind: 'table', table: sessionsTable(sessions, total ?? sessions.length) }));
+  const sight = useVirtualRows(body, sessions.length);
+  const { hasMore, loading, more } = list;
+  const failed = list.error !== null;
+  const cursor = useRowCursor(sessions.length, (index) => open(sessions[index]), true, sight.reveal, { hasMore, loading, failed, more, perScreen: sight.perScreen });
+  // The next page leaves before the last row is reached; where an order needs all of them, at once.
+  useEffect(() => {
+    if (hasMore && !loading && !failed && (arranged ? listed.length < mostArranged : sight.last > sessions.length - nearEnd)) more();
+  }, [hasMore, loading, failed, more, arranged, listed.length, sessions.length, sight.last]);
   const select = (id: string) => setSelected((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old.slice(-1), id]));
   // The older one is what the newer one is measured by.
   const compare = () => {
@@ -57,6 +65,8 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
     if (two.length === 2) navigate(sessionPath(two[0]!.id, 'overview', `?b=${encodeURIComponent(two[1]!.id)}`));
     else showToast({ tone: 'plain', icon: 'sessions', text: `Select two sessions with ${keyLabel('list.select')} to compare them.` });
   };
+  // What is shown while an answer is on its way belongs to other words.
+  const enter = useOpenWhenAnswered(q, q === asked && list.answered, () => open(sessions[Math.max(0, cursor.index)]));
   useKeys({
     'app.find': () => search.current?.focus(),
     'list.select': () => {
@@ -69,15 +79,21 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
   });
   useEffect(() => setTitle('Sessions'), []);
   useEffect(() => {
-    if (total !== null && asked === '') onCount(total);
-  }, [total, asked, onCount]);
+    if (total !== null && asked === '' && list.answered) onCount(total);
+  }, [total, asked, list.answered, onCount]);
 
+  // The row that was current is another one among other rows.
+  const onWords = (words: string) => {
+    cursor.setIndex(-1);
+    replaceKeys({ q: words });
+  };
   const onSearchKey = (event: React.KeyboardEvent) => {
-    if (event.key === 'Enter') open(sessions[Math.max(0, cursor.index)]);
+    if (event.key === 'Enter') enter.press();
     else if (event.key === 'ArrowDown') {
       search.current?.blur();
       cursor.setIndex(0);
     } else if (event.key === 'Escape') {
+      enter.forget();
       if (q) replaceKeys({ q: null });
       else search.current?.blur();
     } else return;
@@ -85,7 +101,7 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
     event.nativeEvent.stopImmediatePropagation();
   };
 
-  const nothing = total === 0 && asked === '' && q === '' && !state;
+  const nothing = total === 0 && asked === '' && q === '' && list.answered && !state;
   const now = sort ?? { field: 'age' as const, descending: false };
   const head = (field: SortField, label: string, className = '') => (
     <th className={className} aria-sort={now.field === field ? (now.descending ? 'descending' : 'ascending') : 'none'}>
@@ -100,10 +116,11 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
       <div className="sessions-head">
         <h1>Sessions</h1>
         {total !== null && !nothing && <span className="muted">{asked ? `${formatCount(total)} found` : formatCount(total)}</span>}
+        <LoadingOn cursor={cursor} loaded={listed.length} what="session" />
         {!nothing && <Select value={state} choices={stateChoices} label="State" onChange={(value) => pushKeys({ state: value || null })} />}
         <label className="filter">
           <Icon name="search" />
-          <input ref={search} className="input" type="search" value={q} placeholder="Run, session or host" aria-label="Search sessions" spellCheck={false} onChange={(event) => replaceKeys({ q: event.target.value })} onKeyDown={onSearchKey} />
+          <input ref={search} className="input" type="search" value={q} placeholder="Run, session or host" aria-label="Search sessions" spellCheck={false} onChange={(event) => onWords(event.target.value)} onKeyDown={onSearchKey} />
           <span className="kbd">{keyLabel('app.find')}</span>
         </label>
         {sessions.length > 0 && <PanelTableExport title="Sessions" />}
@@ -130,7 +147,7 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
         <FirstProfile config={config} />
       ) : (
         <div className="panel">
-          <table className="table" aria-label="Sessions">
+          <table ref={exportRef} className="table" aria-label="Sessions" aria-rowcount={sessions.length + 1}>
             <colgroup>
               <col className="c-select" />
               <col className="c-run" />
@@ -155,14 +172,17 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
                 {head('age', 'Age', 'number')}
               </tr>
             </thead>
-            <tbody ref={cursor.bodyRef}>
-              {list.value === null && !list.error && <SkeletonRows rows={12} columns={[14, 180, 150, 80, ...(withProject ? [80] : []), 120, 60, 40]} />}
-              {sessions.map((session, index) => (
-                <SessionRow key={session.id} session={session} withProject={withProject} selected={selected.includes(session.id)} onSelect={() => select(session.id)} current={index === cursor.index} onPoint={() => cursor.setIndex(index)} onOpen={() => open(session)} />
-              ))}
+            <tbody ref={body}>
+              {!list.known && !list.error && <SkeletonRows rows={12} columns={[14, 180, 150, 80, ...(withProject ? [80] : []), 120, 60, 40]} />}
+              <Blank height={sight.above} />
+              {sessions.slice(sight.first, sight.last).map((session, i) => {
+                const index = sight.first + i;
+                return <SessionRow key={session.id} session={session} rowIndex={index + 2} withProject={withProject} selected={selected.includes(session.id)} onSelect={() => select(session.id)} current={index === cursor.index} onPoint={() => cursor.setIndex(index)} onOpen={() => open(session)} />;
+              })}
+              <Blank height={sight.below} />
             </tbody>
           </table>
-          {list.value !== null && sessions.length === 0 && (
+          {list.known && sessions.length === 0 && !(arranged && hasMore) && (
             <div className="none">
               {asked && !state ? (
                 <>
@@ -176,16 +196,10 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
               </button>
             </div>
           )}
-          {total !== null && listed && listed.length < total && (
-            <div className="none">
+          {hasMore && (
+            <div className="none muted">
               {arranged ? `Of the newest ${formatCount(listed.length)} of ${formatCount(total)}.` : `Showing ${formatCount(sessions.length)} of ${formatCount(total)}.`}{' '}
-              {rows < mostRows ? (
-                <button type="button" className="button small" onClick={() => setWanted((n) => Math.min(mostRows, n * 3))}>
-                  Show more
-                </button>
-              ) : (
-                'Search to narrow the list.'
-              )}
+              {arranged && listed.length >= mostArranged ? 'Search to narrow the list.' : loading ? 'More come…' : 'Scroll for more.'}
             </div>
           )}
         </div>
@@ -194,8 +208,18 @@ export function SessionsPage({ config, onCount }: { config: ServerConfig | null;
   );
 }
 
+function Blank({ height }: { height: number }) {
+  if (height === 0) return null;
+  return (
+    <tr className="blank" aria-hidden="true">
+      <td colSpan={8} style={{ height }} />
+    </tr>
+  );
+}
+
 interface RowProps {
   session: SessionSummary;
+  rowIndex: number;
   withProject: boolean;
   selected: boolean;
   onSelect: () => void;
@@ -204,12 +228,13 @@ interface RowProps {
   onOpen: () => void;
 }
 
-function SessionRow({ session, withProject, selected, onSelect, current, onPoint, onOpen }: RowProps) {
+function SessionRow({ session, rowIndex, withProject, selected, onSelect, current, onPoint, onOpen }: RowProps) {
   const hosts = session.hosts.length > 0 ? session.hosts.join(', ') : 'none';
   return (
     <tr
       className={current ? 'link current' : 'link'}
       aria-selected={current}
+      aria-rowindex={rowIndex}
       onClick={(event) => {
         if (event.defaultPrevented) return;
         onPoint();

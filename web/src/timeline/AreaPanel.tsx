@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { api } from '../api/client';
-import { exactTime, formatCount, formatShare, formatTime, plural } from '../format/format';
+import { exactTime, formatCount, formatShare, formatTime, nounFor, plural } from '../format/format';
 import { categories } from '../theme/tokens';
 import { useToolSession } from '../tools/session';
 import { ErrorNotice } from '../ui/states';
@@ -79,10 +79,10 @@ function Summary({ totals, length }: { totals: AreaTotals; length: number }) {
   const busy = totals.planes.reduce((sum, plane) => sum + plane.busy_ps, 0);
   return (
     <p className="tl-panel-summary">
-      <span><b>{formatCount(totals.count)}</b> events</span>
+      <span><b>{formatCount(totals.count)}</b> {nounFor(totals.count, 'event')}</span>
       <span title={exactTime(totals.self_ps)}><b>{formatTime(totals.self_ps)}</b> in all</span>
       {totals.side === 'devices' && devices > 0 && <span title={`Mean of ${plural(devices, 'device')}`}><b>{formatShare(busy / (devices * length))}</b> busy</span>}
-      <span><b>{formatCount(totals.name_count)}</b> names</span>
+      <span><b>{formatCount(totals.name_count)}</b> {nounFor(totals.name_count, 'name')}</span>
       {totals.lines_left_out > 0 && <span className="muted">{plural(totals.lines_left_out, 'line')} left out: steps, modules and derived lines repeat what is counted</span>}
     </p>
   );

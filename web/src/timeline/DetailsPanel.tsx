@@ -1,7 +1,7 @@
 // The bottom panel: everything known about the selected event, its stats with their units, and where to go from it.
 
 import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
-import { exactTime, formatCount, formatShare, formatTime } from '../format/format';
+import { exactTime, formatCount, formatShare, formatTime, plural } from '../format/format';
 import { keyHint } from '../keys/table';
 import { sessionPath } from '../state/router';
 import { findTool } from '../tools/catalog';
@@ -172,7 +172,7 @@ function Facts({ detail, picked, session, flows }: { detail: EventDetail | null;
     <div className="tl-facts">
       {merged !== null && (
         <p className="tl-merged" data-testid="timeline-merged">
-          This bar stands for {formatCount(merged.count)} events, busy {formatShare(merged.share)} of {formatTime(merged.endPs - merged.startPs)}. Shown is the longest; zoom in for each.
+          This bar stands for {plural(merged.count, 'event')}, busy {formatShare(merged.share)} of {formatTime(merged.endPs - merged.startPs)}. Shown is the longest; zoom in for each.
         </p>
       )}
       <dl>
@@ -186,7 +186,7 @@ function Facts({ detail, picked, session, flows }: { detail: EventDetail | null;
           {detail === null ? <span className="skeleton" /> : detail.parent === null ? <span className="muted">none</span> : <Parent id={detail.parent} session={session} />}
         </dd>
         <Fact label="Depth" value={detail && (detail.depth === null ? '\u2013' : String(detail.depth))} />
-        {detail !== null && (detail.occurrences ?? 1) > 1 && <Fact label="Stands for" value={`${formatCount(detail.occurrences)} occurrences`} />}
+        {detail !== null && (detail.occurrences ?? 1) > 1 && <Fact label="Stands for" value={plural(detail.occurrences, 'occurrence')} />}
       </dl>
       {flows}
       {detail !== null && detail.full_name !== '' && detail.full_name !== null && detail.full_name !== detail.name && (

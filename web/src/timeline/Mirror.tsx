@@ -1,6 +1,6 @@
 // The canvas in words: the selected event, its place and its neighbours on screen. Focusable, and read out on change.
 
-import { exactTime, formatTime } from '../format/format';
+import { exactTime, formatTime, plural } from '../format/format';
 import type { TimelineSession } from './session';
 import type { TimelineStore } from './state';
 import { useStore } from './store';
@@ -12,7 +12,7 @@ export function Mirror({ store, session }: { store: TimelineStore; session: Time
   const said = selection === null ? 'No event is selected.' : detail === null ? 'Reading the event.'
     : `${detail.name}, ${formatTime(detail.duration_ps)}, at ${formatTime(detail.start_ps)}, on ${detail.line} of ${detail.plane}` +
       `${detail.host === '' ? '' : `, host ${detail.host}`}, depth ${detail.depth ?? 'not known'}.` +
-      (picked !== null && picked.count > 1 ? ` Longest of ${picked.count} events drawn as one bar.` : '');
+      (picked !== null && picked.count > 1 ? ` Longest of ${plural(picked.count, 'event')} drawn as one bar.` : '');
   return (
       <div id="tl-mirror" className="visually-hidden tl-mirror" data-testid="timeline-mirror" tabIndex={0} role="group" aria-label="Selected event">
         <p aria-live="polite">{said}</p>

@@ -28,12 +28,15 @@ const events: Record<string, { name: string; start_ps: number; duration_ps: numb
 
 let requests: string[] = [];
 let linesAnswers: unknown[] = [];
+let linesGate: Promise<void> = Promise.resolve();
+let opening = { stage: null as string | null, done_bytes: 0, total_bytes: 0 };
 let searchGate: Promise<void> = Promise.resolve(); // answers of the search wait for it
 
 function answer(path: string, query: URLSearchParams): Response {
   const json = (value: unknown, status = 200): Response => new Response(JSON.stringify(value), { status, headers: { 'Content-Type': 'application/json' } });
   const parts = path.split('/').slice(5);
   if (parts[0] === 'lines') return json(linesAnswers.length > 1 ? linesAnswers.shift() : linesAnswers[0]);
+  if (parts[0] === 'opening') return json(opening);
   if (parts[0] === 'counters') return json({ counters: [] });
   if (parts[0] === 'marks') return json({ steps: null, modules: [] });
   if (parts[0] === 'tiles') return new Response(encodeTile(LINES, Number(parts[2]), Number(parts[3])));
@@ -56,12 +59,16 @@ let root: Root;
 let host: HTMLElement;
 
 async function open(search = ''): Promise<void> {
+  await show(search);
+  await until(() => host.querySelector('[data-ready=true]') !== null);
+}
+
+function show(search = ''): Promise<void> {
   window.history.replaceState(null, '', `/s/abc/timeline${search}`);
   host = document.createElement('div');
   document.body.append(host);
   root = createRoot(host);
-  await act(async () => root.render(<TimelinePage sessionId="abc" />));
-  await until(() => host.querySelector('[data-ready=true]') !== null);
+  return act(async () => root.render(<TimelinePage sessionId="abc" />));
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -84,11 +91,12 @@ beforeEach(() => {
   document.head.innerHTML = '<base href="/" />';
   requests = [];
   linesAnswers = [linesAnswer()];
-  searchGate = Promise.resolve();
+  searchGate = linesGate = Promise.resolve();
+  opening = { stage: null, done_bytes: 0, total_bytes: 0 };
   vi.stubGlobal('fetch', async (address: string, init?: RequestInit) => {
     const url = new URL(address, 'http://test');
     requests.push(url.pathname + url.search);
-    await (url.pathname.endsWith('/search') ? searchGate : Promise.resolve());
+    await (url.pathname.endsWith('/search') ? searchGate : url.pathname.endsWith('/lines') ? linesGate : Promise.resolve());
     if (init?.signal?.aborted) throw new DOMException('aborted', 'AbortError');
     return answer(url.pathname, url.searchParams);
   });
@@ -113,6 +121,33 @@ describe('the timeline page', () => {
     expect([...host.querySelectorAll('.tl-track-name')].map((name) => name.textContent)).toEqual(['host0', '/device:TPU:0.0', 'line 0.0.0', 'line 0.0.1']);
     expect(requests.every((request) => request.startsWith('/api/v1/sessions/abc/'))).toBe(true);
     expect(requests.filter((request) => request.includes('/tiles/')).every((request) => request.endsWith('?v=v1'))).toBe(true);
+  });
+
+  it('says that a profile is being unpacked while nothing can be shown of it', async () => {
+    let answerLines = (): void => undefined;
+    linesGate = new Promise((done) => (answerLines = done));
+    opening = { stage: 'unpacking', done_bytes: 1024 * 1024, total_bytes: 4 * 1024 * 1024 };
+    await show();
+    await until(() => text('timeline-unpacking') !== '');
+    expect(text('timeline-unpacking')).toBe('Unpacking the profile: 1.00 MiB of 4.00 MiB');
+    opening = { stage: 'indexing', done_bytes: 0, total_bytes: 0 };
+    await until(() => text('timeline-unpacking') === '');
+    await act(async () => answerLines());
+    await until(() => host.querySelector('[data-ready=true]') !== null);
+    const asked = requests.filter((request) => request.endsWith('/opening')).length;
+    await act(async () => new Promise<void>((done) => void setTimeout(done, 700)));
+    expect(requests.filter((request) => request.endsWith('/opening')).length).toBe(asked);
+  });
+
+  it('orders the colours by their time in view, and follows the view', async () => {
+    await open();
+    const legend = (): string[] => [...host.querySelectorAll('[data-testid=timeline-legend] li:not(.tl-absent)')].map((item) => `${item.getAttribute('data-category')} ${item.querySelector('b')!.textContent}`);
+    await until(() => legend().length === 3);
+    expect(legend()).toEqual(['host 4.00 µs', 'matmul 1.00 µs', 'fusion 1.00 µs']);
+    expect(host.querySelectorAll('[data-testid=timeline-legend] li').length).toBe(9);
+    await act(async () => window.__strobeTimeline && (window.history.replaceState(null, '', '/s/abc/timeline?v=8us,1us'), notifyLocation()));
+    await until(() => legend().length === 1);
+    expect(legend()).toEqual(['fusion 1.00 µs']);
   });
 
   it('opens the view, selection and search of the address', async () => {

@@ -19,7 +19,7 @@ import { makeStore, type TimelineStore } from './state';
 import { useStore } from './store';
 import { Toolbar } from './Toolbar';
 import { useTimelineKeys } from './useTimelineKeys';
-import { Waiting } from './Waiting';
+import { Unpacking, Waiting } from './Waiting';
 import './timeline.css';
 
 export default function TimelinePage({ sessionId }: { sessionId: string }) {
@@ -65,7 +65,7 @@ export default function TimelinePage({ sessionId }: { sessionId: string }) {
           <ErrorNotice what={phase === 'failed' ? 'The timeline could not be opened.' : 'The timeline could not be refreshed.'} error={new ApiError(0, error)} onRetry={() => session?.retry()} />
         </div>
       )}
-      <Stage store={store} session={session} />
+      <Stage store={store} session={session} sessionId={sessionId} />
       {twoOn && <SecondStage store={store} session={session} />}
       <BottomPanel store={store} session={session} container={root as RefObject<HTMLElement | null>} />
       <Mirror store={store} session={session} />
@@ -73,7 +73,7 @@ export default function TimelinePage({ sessionId }: { sessionId: string }) {
   );
 }
 
-function Stage({ store, session }: { store: TimelineStore; session: TimelineSession | null }) {
+function Stage({ store, session, sessionId }: { store: TimelineStore; session: TimelineSession | null; sessionId: string }) {
   const complete = useStore(store, (state) => state.complete);
   const phase = useStore(store, (state) => state.phase);
   return (
@@ -87,6 +87,7 @@ function Stage({ store, session }: { store: TimelineStore; session: TimelineSess
           Still reading: tracks fill in as they come.
         </div>
       )}
+      {phase === 'loading' && <Unpacking sessionId={sessionId} />}
       {complete && session !== null && <Waiting engine={session.engine} />}
     </div>
   );

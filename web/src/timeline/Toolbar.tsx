@@ -6,11 +6,12 @@ import { keyHint, keyLabel } from '../keys/table';
 import { pushKeys } from '../state/url';
 import { categories } from '../theme/tokens';
 import { Icon } from '../ui/Icon';
+import type { CategoryTime } from './categoryTimes';
 import { GoTo } from './GoTo';
 import type { TimelineSession } from './session';
 import type { TimelineStore } from './state';
 import { ViewTools } from './TrackControls';
-import { useStore } from './store';
+import { Store, useStore } from './store';
 import { zoomAt } from './view';
 
 interface Props {
@@ -23,7 +24,7 @@ export function Toolbar({ store, session }: Props) {
     <div className="tl-toolbar" role="toolbar" aria-label="Timeline">
       <Search store={store} session={session} />
       <Area store={store} session={session} />
-      <Legend store={store} />
+      <Legend store={store} session={session} />
       <div className="tl-tools">
         <ViewTools store={store} session={session} />
         <Failed store={store} session={session} />
@@ -170,18 +171,30 @@ function ZoomButton({ session, factor, label, sign, hint }: { session: TimelineS
 
 /** Marker (9) looks like Other and explains itself by its tracks. */
 const SHOWN_CATEGORIES = [1, 2, 3, 4, 5, 6, 7, 8, 0] as const;
+const TIMES_MEAN = 'Time of the tracks on screen in this view, each moment of a line once. A bar that stands for many events counts for the longest of them.';
 
-function Legend({ store }: { store: TimelineStore }) {
+const noTimes = new Store<{ readonly times: readonly CategoryTime[] }>({ times: [] });
+
+function Legend({ store, session }: Props) {
   const colourBy = useStore(store, (state) => state.colourBy);
+  const times = useStore(session?.engine.times ?? noTimes, (state) => state.times);
   if (colourBy !== 'category') return <ul className="tl-legend" aria-label="Colours"><li>{colourBy === 'name' ? 'One colour a name, numbers aside' : 'One colour a device or process'}</li></ul>;
+  const absent = SHOWN_CATEGORIES.filter((category) => !times.some((one) => one.category === category));
   return (
-    <ul className="tl-legend" aria-label="Colours">
-      {SHOWN_CATEGORIES.map((index) => (
-        <li key={index}>
-          <span className={`tl-swatch tl-swatch-${categories[index]!.key}`} />
-          {categories[index]!.label}
-        </li>
-      ))}
+    <ul className="tl-legend" aria-label="Colours, with their time in view" title={TIMES_MEAN} data-testid="timeline-legend">
+      {times.map(({ category, timePs }) => <LegendItem key={category} category={category} time={formatTime(timePs)} />)}
+      {absent.map((category) => <LegendItem key={category} category={category} time={null} />)}
     </ul>
+  );
+}
+
+function LegendItem({ category, time }: { category: number; time: string | null }) {
+  const { key, label } = categories[category]!;
+  return (
+    <li data-category={key} className={time === null ? 'tl-absent' : undefined}>
+      <span className={`tl-swatch tl-swatch-${key}`} />
+      {label}
+      {time !== null && <b>{time}</b>}
+    </li>
   );
 }

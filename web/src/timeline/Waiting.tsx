@@ -2,13 +2,29 @@
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { connectionLost, onConnection } from '../api/client';
-import { plural } from '../format/format';
+import { formatBytes, plural } from '../format/format';
+import { useOpening } from '../ui/useOpening';
 import type { Engine } from './engine';
 import { useStore } from './store';
 
 /** Shorter waits are not worth a word. */
 const SLOW_MS = 1500;
 const TICK_MS = 1000;
+
+/** In the place of the tracks, while nothing is known of them yet. */
+export function Unpacking({ sessionId }: { sessionId: string }) {
+  const opening = useOpening(sessionId);
+  if (opening === null) return null;
+  const share = Math.min(1, opening.done_bytes / Math.max(1, opening.total_bytes));
+  return (
+    <div className="tl-empty tl-unpacking" role="status" data-testid="timeline-unpacking">
+      Unpacking the profile: {formatBytes(opening.done_bytes)} of {formatBytes(opening.total_bytes)}
+      <div className="progress" role="progressbar" aria-label="Unpacking the profile" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100}>
+        <div style={{ width: `${share * 100}%` }} />
+      </div>
+    </div>
+  );
+}
 
 export function Waiting({ engine }: { engine: Engine }) {
   const pending = useStore(engine.progress, (state) => state.pending);

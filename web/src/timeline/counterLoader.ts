@@ -21,6 +21,7 @@ interface Wanted {
 export class CounterLoader {
   readonly cache = new PieceCache();
   private wanted: readonly Wanted[] = [];
+  private wantedKeys = new Set<string>();
   private readonly running = new Map<string, AbortController>();
   private readonly failedUntilMs = new Map<string, number>();
   private timer = 0;
@@ -33,17 +34,13 @@ export class CounterLoader {
 
   want(counters: readonly CounterInfo[], addresses: readonly TileAddress[]): void {
     this.wanted = counters.flatMap((counter) => addresses.map((address) => ({ counter: counter.id, address })));
-    const keys = new Set(this.wanted.map((one) => PieceCache.key(one.counter, one.address)));
-    for (const [key, controller] of this.running) {
-      if (keys.has(key)) continue;
-      controller.abort();
-      this.running.delete(key);
-    }
+    this.wantedKeys = new Set(this.wanted.map((one) => PieceCache.key(one.counter, one.address)));
     this.pump();
   }
 
   reset(): void {
     this.wanted = [];
+    this.wantedKeys.clear();
     window.clearTimeout(this.timer);
     for (const controller of this.running.values()) controller.abort();
     this.running.clear();
@@ -58,12 +55,23 @@ export class CounterLoader {
 
   private pump(): void {
     for (const one of this.wanted) {
-      if (this.running.size >= MAX_IN_FLIGHT) return;
       const key = PieceCache.key(one.counter, one.address);
       const rests = (this.failedUntilMs.get(key) ?? 0) > performance.now();
       if (this.running.has(key) || rests || this.cache.has(one.counter, one.address)) continue;
+      if (this.running.size >= MAX_IN_FLIGHT && !this.abortUnwanted()) return;
       void this.fetchOne(one, key);
     }
+  }
+
+  /** As of tiles: what is under way goes on until its place is needed. */
+  private abortUnwanted(): boolean {
+    for (const [key, controller] of this.running) {
+      if (this.wantedKeys.has(key)) continue;
+      this.running.delete(key);
+      controller.abort();
+      return true;
+    }
+    return false;
   }
 
   private async fetchOne({ counter, address }: Wanted, key: string): Promise<void> {

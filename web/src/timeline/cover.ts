@@ -14,7 +14,7 @@ export interface Segment {
 }
 
 /** Finer tiles are looked for this many levels down: 2^3 pieces of one tile after zooming out by eight. */
-const MAX_LEVELS_DOWN = 3;
+export const MAX_LEVELS_DOWN = 3;
 
 export function coverChunk(
   cache: TileCache, chunk: string, level: number, range: TileRange, rootLevel: number, window: TimeSpan,

@@ -7,15 +7,18 @@
 import { registerRedraw } from '../export/registry';
 import { formatTime } from '../format/format';
 import type { ResolvedTheme } from '../theme/tokens';
+import type { CategoryTime } from './categoryTimes';
 import { wantedPieces } from './counterChart';
 import { CounterLoader, type SeriesSource } from './counterLoader';
 import type { Elements } from './elements';
+import { FramePace, messageAfterFrame } from './framePace';
 import { FrameTimes } from './frameTimes';
 import { LabelColumn, type TrackAction } from './labelColumn';
 import { arrowsOf } from './flowArrows';
 import { HEADER_PX, Layout, NO_CHOICE, barTop, makeLayout, moved, rowAt, type Choice, type Track } from './layout';
 import { flowPlace } from './look';
-import { Minimap, minimapTracks } from './minimap';
+import { LegendTimes } from './legendTimes';
+import { Minimap, minimapTracks, showsOnMinimap } from './minimap';
 import { splitEventId, type CounterInfo, type LinesAnswer } from './model';
 import { ViewMotion, type HeldMove } from './motion';
 import { Overlay, cornerLabels, type Box } from './overlay';
@@ -51,9 +54,6 @@ export interface EngineOptions {
 
 /** While the view moves, tiles are asked for at most this often: levels that only flash by are not fetched. */
 const WANT_PAUSE_MS = 90;
-/** While more pieces than this are awaited, frames are made this often for those that come. */
-const MANY_PIECES = 12;
-const MANY_PIECES_PAUSE_MS = 100;
 /** A pointer this near to a thin bar still means it. */
 const PICK_SLACK_PX = 3;
 /** Canvas pixels per CSS pixel are not raised beyond this; text stays sharp and fill rate sane. */
@@ -75,7 +75,10 @@ export class Engine {
   unclamped: View | null = null;
   /** Beside the store, whose changes make a frame each. */
   readonly progress = new Store<Progress>({ pending: 0, arrived: 0 });
+  /** Of what is on screen, by category, the longest first; beside the store too. */
+  readonly times = new Store<{ readonly times: readonly CategoryTime[] }>({ times: [] });
   readonly frameTimes = new FrameTimes();
+  private readonly pace = new FramePace(messageAfterFrame(), () => performance.now());
   readonly charts: CounterLoader;
 
   private readonly loader: TileLoader;
@@ -107,6 +110,7 @@ export class Engine {
   private redrawTimer = 0;
   private resting = true;
   private readonly selection = new SelectionBox(this);
+  private readonly legend = new LegendTimes(() => this.sceneInput(), (times) => this.times.set({ times }));
   private readonly observer: ResizeObserver;
   private readonly unsubscribe: () => void;
   private disposed = false;
@@ -126,7 +130,7 @@ export class Engine {
       onTile: (address, tile) => {
         this.cache.put(address, tile);
         this.progress.set({ arrived: this.progress.get().arrived + 1 });
-        this.minimap.invalidate();
+        if (showsOnMinimap(address, this.strips, this.trace)) this.minimap.invalidate();
         this.redrawSoon();
       },
       onVersionChanged: () => options.onVersionChanged(),
@@ -148,6 +152,7 @@ export class Engine {
     cancelAnimationFrame(this.frameId);
     window.clearTimeout(this.wantTimer);
     window.clearTimeout(this.redrawTimer);
+    this.legend.dispose();
     this.observer.disconnect();
     this.unsubscribe();
     this.loader.reset();
@@ -192,6 +197,7 @@ export class Engine {
     }
     const first = this.lines === null;
     this.lines = answer;
+    this.legend.setLines(answer);
     this.planeOrdinals = new Map(answer.hosts.flatMap((host) => host.planes).map((plane, i) => [plane.id, i]));
     this.setTrace(wholeSpan(answer), first);
     this.recorded = recordedSpan(answer);
@@ -433,12 +439,13 @@ export class Engine {
 
   /** Of many pieces that come one after the other not each is worth a frame. */
   private redrawSoon(): void {
-    if (this.loader.pending < MANY_PIECES) this.invalidate();
+    const pauseMs = this.pace.pauseMs(this.loader.pending);
+    if (pauseMs === 0) this.invalidate();
     else if (this.redrawTimer === 0) {
       this.redrawTimer = window.setTimeout(() => {
         this.redrawTimer = 0;
         this.invalidate();
-      }, MANY_PIECES_PAUSE_MS);
+      }, pauseMs);
     }
   }
 
@@ -450,6 +457,7 @@ export class Engine {
   private frame(nowMs: number): void {
     this.frameId = 0;
     const startMs = performance.now();
+    this.pace.began(startMs);
     const moved = this.motion.step(nowMs);
     if (moved) {
       this.rest();
@@ -474,6 +482,7 @@ export class Engine {
     const input = this.sceneInput(ruler.ticks.filter((tick) => tick.label !== '').map((tick) => tick.x));
     const frame = this.scene.build(input);
     this.lastFrame = frame;
+    this.legend.drawn(input, this.progress.get().arrived, this.loader.pending > 0);
     this.renderer.draw(frame.buffer, frame.strips, this.palette);
     if (this.toldView === null || !sameView(this.toldView, input.view)) {
       this.toldView = input.view;
@@ -539,11 +548,13 @@ export class Engine {
     this.wantTimer = 0;
     this.wantedAtMs = nowMs;
     if (this.lines === null || this.disposed) return;
+    // Where the view glides to, not what it passes: that is asked for once, at the start.
+    const view = this.motion.target;
     this.loader.want(wantedTiles({
-      view: this.motion.view, window: this.window, layout: this.layout, widthPx: this.width, heightPx: this.height,
+      view, window: this.window, layout: this.layout, widthPx: this.width, heightPx: this.height,
       scrollPx: this.scrollPx, strips: this.strips,
     }));
-    this.charts.want(this.chartsInSight(), wantedPieces(this.motion.view, this.trace, this.width));
+    this.charts.want(this.chartsInSight(), wantedPieces(view, this.trace, this.width));
   }
 
   private chartsInSight(): CounterInfo[] {

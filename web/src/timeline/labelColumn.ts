@@ -212,7 +212,7 @@ function noteOf(track: Track, derived: boolean): string {
   if (track.kind === 'plane') return track.plane?.event_count === 0 ? 'no events' : plural(track.lines, 'line');
   if (derived) return 'derived';
   if (track.line?.event_count === 0) return 'no events';
-  if (!track.open && (track.rowsTotal ?? 1) > 1) return `1 of ${track.rowsTotal} rows`;
+  if (!track.open && (track.rowsTotal ?? 1) > 1) return `1 of ${plural(track.rowsTotal, 'row')}`;
   return '';
 }
 
@@ -233,5 +233,5 @@ function describe(track: Track): string {
 }
 
 function eventsOf(count: number | null | undefined): string {
-  return count === null || count === undefined ? 'events still being read' : `${formatCount(count)} ${count === 1 ? 'event' : 'events'}`;
+  return count === null || count === undefined ? 'events still being read' : plural(count, 'event');
 }

@@ -5,8 +5,8 @@ import { COLOUR_SUNKEN, mixedCss, type Palette } from './palette';
 import type { Layout, Track } from './layout';
 import { RowWalker } from './rowWalk';
 import type { TileCache } from './tileCache';
-import { rootLevelFor, tileRange } from './tileGrid';
-import { coverChunk } from './cover';
+import { rootLevelFor, tileRange, type TileAddress } from './tileGrid';
+import { coverChunk, MAX_LEVELS_DOWN } from './cover';
 import type { TimeSpan, View } from './view';
 
 export const MINIMAP_PX = 48;
@@ -48,6 +48,11 @@ export function minimapTracks(layout: Layout): Track[] {
     if (known === undefined || rank(track) > rank(known)) best.set(track.plane.id, track);
   }
   return [...best.values()].slice(0, MAX_STRIPS);
+}
+
+/** Whether a tile may change what the strips show: finer ones than stand in for the whole session's never do. */
+export function showsOnMinimap(address: TileAddress, strips: readonly Track[], window: TimeSpan): boolean {
+  return address.level >= rootLevelFor(window) - MAX_LEVELS_DOWN && strips.some((track) => track.chunk === address.chunk);
 }
 
 function rank(track: Track): number {

@@ -19,7 +19,7 @@ const HIT_PAGE = 1000;
 /** Lines asked when a view has no events: more requests than this would be felt. */
 const MAX_NEAREST_LINES = 12;
 
-type Purpose = 'detail' | 'fit' | 'neighbour' | 'search' | 'step' | 'rank' | 'runs' | 'nearest';
+type Purpose = 'pick' | 'detail' | 'fit' | 'neighbour' | 'search' | 'step' | 'rank' | 'runs' | 'nearest';
 
 const searchBy = (query: string): { q: string } | { expression: string } => (isExpression(query) ? { expression: query } : { q: query });
 
@@ -65,6 +65,7 @@ export class Navigator {
     const push = options.push ?? true;
     this.awaited = null; // Who chooses something else does not want to be taken to a hit any more.
     this.running.get('neighbour')?.abort();
+    this.running.get('pick')?.abort();
     if (id === null) {
       this.begin('detail');
       this.store.set({ selection: null, picked: null, detail: null, detailError: null, hitIndex: -1 });
@@ -81,7 +82,23 @@ export class Navigator {
   }
 
   pickAndSelect(picked: DrawnEvent): void {
-    this.select(`${picked.lineId}.${picked.event}`, { picked });
+    const at = (event: number): string => `${picked.lineId}.${event}`;
+    if (picked.longest.length < 2) {
+      this.select(at(picked.event), { picked });
+      return;
+    }
+    // Which of them is the longest the server knows.
+    const signal = this.begin('pick');
+    void this.longestOf(picked, signal).then(
+      (detail) => !signal.aborted && this.select(detail.id, { picked }),
+      (error: unknown) => isAbort(error) || signal.aborted || this.select(at(picked.event), { picked }),
+    );
+  }
+
+  /** The longest event that a bar stands for, of those that may be it. */
+  async longestOf(drawn: DrawnEvent, signal: AbortSignal): Promise<EventDetail> {
+    const details = await Promise.all(drawn.longest.map((event) => this.detailOf(`${drawn.lineId}.${event}`, signal)));
+    return details.reduce((best, one) => (one.duration_ps > best.duration_ps ? one : best));
   }
 
   async detailOf(id: string, signal: AbortSignal): Promise<EventDetail> {

@@ -5,6 +5,7 @@ import { drawArrows, type FlowArrow } from './flowArrows';
 import { BAR_PX } from './layout';
 import { shortModule, type Mark, type StepMark } from './marks';
 import { COLOUR_LINE, COLOUR_SUNKEN, type Palette } from './palette';
+import { placeLabels, placeOver, type Covered } from './rulerLabels';
 import type { Label } from './scene';
 import { TextFitter } from './textFit';
 import { spanLabel, type Ruler } from './ticks';
@@ -26,6 +27,10 @@ export interface Box {
   readonly x1: number;
   readonly y: number;
   readonly height: number;
+}
+
+interface Note extends Covered {
+  readonly text: string;
 }
 
 export interface OverlayInput {
@@ -139,7 +144,7 @@ export class Overlay {
     });
   }
 
-  private drawMarks(context: CanvasRenderingContext2D, input: OverlayInput, top: number, bottom: number): void {
+  private drawMarks(context: CanvasRenderingContext2D, input: OverlayInput, top: number, bottom: number, notes: readonly Note[]): void {
     const { palette, widthPx, view } = input;
     context.font = LABEL_FONT;
     for (const mark of input.marks) {
@@ -153,14 +158,29 @@ export class Overlay {
       context.closePath();
       context.fill();
       context.fillRect(x, top, 1, bottom - top);
-      if (mark.note === '') continue;
-      const text = this.fitter.fit(mark.note, 160);
-      const width = context.measureText(text).width + 8;
-      context.fillStyle = palette.surface;
-      context.fillRect(x + 7, top + 1, width, 13);
-      context.fillStyle = palette.warn;
-      context.fillText(text, x + 11, top + 11);
     }
+    for (const note of notes) {
+      context.fillStyle = palette.surface;
+      context.fillRect(note.x0, top + 1, note.x1 - note.x0, 13);
+      context.fillStyle = palette.warn;
+      context.fillText(note.text, note.x0 + 4, top + 11);
+    }
+  }
+
+  /** The notes beside marks; at the right end of the ruler a note stands left of its mark. */
+  private notesOf(context: CanvasRenderingContext2D, input: OverlayInput): Note[] {
+    const { widthPx, view } = input;
+    context.font = LABEL_FONT;
+    const notes: Note[] = [];
+    for (const mark of input.marks) {
+      const x = Math.round(timeToX(view, widthPx, mark.atPs));
+      const text = mark.note === '' || x < 0 || x > widthPx ? '' : this.fitter.fit(mark.note, 160);
+      if (text === '') continue;
+      const width = context.measureText(text).width + 8;
+      const x0 = x + 7 + width <= widthPx ? x + 7 : x - 7 - width;
+      if (x0 >= 0) notes.push({ text, x0, x1: x0 + width });
+    }
+    return notes;
   }
 
   private drawArea(context: CanvasRenderingContext2D, input: OverlayInput, area: TimeSpan): void {
@@ -188,43 +208,50 @@ export class Overlay {
     if (context === null) return;
     const { palette, widthPx } = input;
     context.textBaseline = 'alphabetic';
+    const notes = this.notesOf(context, input);
     context.font = AXIS_FONT;
-    const span = `\u2190 ${spanLabel(input.view)} \u2192`;
-    const spanWidth = context.measureText(span).width + 16;
+    const area = this.areaLabel(context, input);
     for (const tick of ruler.ticks) {
-      const x = Math.round(tick.x);
+      const tall = tick.label === '' ? 5 : 9;
       context.fillStyle = tick.label === '' ? palette.line : palette.muted;
-      context.fillRect(x, tick.label === '' ? bottom - 5 : bottom - 9, 1, tick.label === '' ? 5 : 9);
-      if (tick.label === '' || x < 0) continue;
-      const width = context.measureText(tick.label).width;
-      if (x + 5 + width > widthPx - spanWidth) continue;
-      context.fillStyle = palette.text2;
-      context.fillText(tick.label, x + 5, bottom - 10);
+      context.fillRect(Math.round(tick.x), bottom - tall, 1, tall);
+    }
+    const span = `\u2190 ${spanLabel(input.view)} \u2192`;
+    const measured = context.measureText(span).width + 16;
+    const spanWidth = measured > widthPx ? 0 : measured; // Half of it would say less than nothing.
+    context.fillStyle = palette.text2;
+    for (const label of placeLabels(ruler.ticks, widthPx - spanWidth, area === null ? notes : [...notes, area], (text) => context.measureText(text).width)) {
+      context.fillText(label.text, label.x, bottom - 10);
     }
     context.fillStyle = palette.muted;
-    context.fillText(span, widthPx - spanWidth + 8, bottom - 10);
+    if (spanWidth > 0) context.fillText(span, widthPx - spanWidth + 8, bottom - 10);
     this.drawBand(context, input, 0, input.steps, (step) => (/^\d+$/.test(step.name) ? `step ${step.name}` : step.name));
     if (input.modules.length > 0) this.drawBand(context, input, BAND_PX, input.modules, (module) => shortModule(module.name));
     const top = bottom - RULER_PX + BAND_PX;
-    if (input.area !== null) this.drawAreaLabel(context, input, input.area, top, bottom);
-    this.drawMarks(context, input, top, bottom);
+    if (area !== null) this.drawAreaLabel(context, input, area, top, bottom);
+    this.drawMarks(context, input, top, bottom, notes);
     context.fillStyle = palette.line;
     context.fillRect(0, bottom - 1, widthPx, 1);
   }
 
-  private drawAreaLabel(context: CanvasRenderingContext2D, input: OverlayInput, area: TimeSpan, top: number, bottom: number): void {
+  private areaLabel(context: CanvasRenderingContext2D, input: OverlayInput): Note | null {
+    const { area, view, widthPx } = input;
+    if (area === null) return null;
+    const text = formatTime(area.endPs - area.startPs);
+    const place = placeOver(timeToX(view, widthPx, area.startPs), timeToX(view, widthPx, area.endPs), context.measureText(text).width + 12, widthPx);
+    return place === null ? null : { text, ...place };
+  }
+
+  private drawAreaLabel(context: CanvasRenderingContext2D, input: OverlayInput, label: Note, top: number, bottom: number): void {
+    const area = input.area!;
     const x0 = Math.max(0, timeToX(input.view, input.widthPx, area.startPs));
     const x1 = Math.min(input.widthPx, timeToX(input.view, input.widthPx, area.endPs));
-    if (x1 <= 0 || x0 >= input.widthPx) return;
-    const text = formatTime(area.endPs - area.startPs);
-    const width = context.measureText(text).width + 12;
-    const x = Math.min(Math.max(0, (x0 + x1) / 2 - width / 2), input.widthPx - width);
     context.fillStyle = input.palette.surface;
-    context.fillRect(x - 2, top, width + 4, bottom - top - 3);
+    context.fillRect(label.x0 - 2, top, label.x1 - label.x0 + 4, bottom - top - 3);
     context.fillStyle = input.palette.accent;
     context.fillRect(x0, bottom - 3, x1 - x0, 2);
     context.font = AXIS_FONT;
-    context.fillText(text, x + 6, bottom - 10);
+    context.fillText(label.text, label.x0 + 6, bottom - 10);
   }
 }
 

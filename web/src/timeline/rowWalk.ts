@@ -11,6 +11,19 @@ import type { View } from './view';
 
 export type Sink = (walker: RowWalker) => void;
 
+/** Events asked about when a column's longest is in doubt; a pixel gathers eight cells at most, where finer tiles stand in. */
+const MAX_RIVALS = 8;
+/** Of a merged rectangle's fill, which has 256 steps. */
+const FILL_SLACK = 1 / 255;
+
+/** What may be the longest event of a bar, with the least and the most that it can last, in pixels. */
+interface Rival {
+  readonly tile: Tile;
+  readonly rect: number;
+  readonly least: number;
+  readonly most: number;
+}
+
 /** Positions are cut here, in device pixels beyond the canvas: floats stay exact and labels can stick to the edge. */
 const MARGIN_PX = 64;
 
@@ -26,13 +39,14 @@ export class RowWalker {
   firstRect = 0;
   lastTile: Tile | null = null; // ... and ends here
   lastRect = 0;
-  bestTile: Tile | null = null; // the longest event of all
+  bestTile: Tile | null = null; // the widest of all: it gives the colour
   bestRect = 0;
   beginsBefore = false; // the event begins before what is loaded
   endsAfter = false;
   events = 0; // only counted when `counting`
 
   counting = false;
+  private rivals: Rival[] = []; // only kept when `counting`
   private active = false;
   private bestWidth = 0;
   private continues = false; // the next segment may go on with this event
@@ -111,12 +125,12 @@ export class RowWalker {
         this.gather(tile, rect, width, covered, (flags & FLAG_MERGED) !== 0, after);
         return;
       }
-      this.start(tile, rect, left, left + 1, covered, word, before, after);
+      this.start(tile, rect, left, left + 1, covered, word, before, after, width);
       this.column = true;
       this.bestWidth = width;
       return;
     }
-    this.start(tile, rect, x0, x1, covered, word, before, after);
+    this.start(tile, rect, x0, x1, covered, word, before, after, width);
   }
 
   private isSameEvent(tile: Tile, rect: number): boolean {
@@ -124,7 +138,7 @@ export class RowWalker {
   }
 
   private start(
-    tile: Tile, rect: number, x0: number, x1: number, covered: number, word: number, before: boolean, after: boolean,
+    tile: Tile, rect: number, x0: number, x1: number, covered: number, word: number, before: boolean, after: boolean, width: number,
   ): void {
     this.flush();
     this.active = true;
@@ -138,7 +152,11 @@ export class RowWalker {
     this.firstRect = this.lastRect = this.bestRect = rect;
     this.beginsBefore = before;
     this.endsAfter = this.continues = after;
-    this.events = this.counting ? tile.eventCount(rect) : 1;
+    this.events = 1;
+    if (!this.counting) return;
+    this.events = tile.eventCount(rect);
+    this.rivals = [];
+    this.addRival(tile, rect, width, covered);
   }
 
   private extend(tile: Tile, rect: number, x1: number, covered: number, after: boolean): void {
@@ -162,7 +180,28 @@ export class RowWalker {
     this.lastTile = tile;
     this.lastRect = rect;
     this.endsAfter = this.continues = after;
-    if (this.counting) this.events += tile.eventCount(rect);
+    if (!this.counting) return;
+    this.events += tile.eventCount(rect);
+    this.addRival(tile, rect, width, covered);
+  }
+
+  /** A merged rectangle does not tell how long its longest event is: no longer than all of them, no shorter than their mean. */
+  private addRival(tile: Tile, rect: number, width: number, covered: number): void {
+    const count = tile.eventCount(rect);
+    const slack = width * FILL_SLACK;
+    this.rivals.push(count === 1 ? { tile, rect, least: width, most: width } : { tile, rect, least: Math.max(0, covered - slack) / count, most: covered + slack });
+  }
+
+  /** The rectangles whose event may be the longest, the likeliest first. */
+  private likeliest(): readonly Rival[] {
+    if (this.rivals.length < 2) return this.rivals;
+    const least = Math.max(...this.rivals.map((rival) => rival.least));
+    return this.rivals.filter((rival) => rival.most >= least).sort((a, b) => b.least - a.least).slice(0, MAX_RIVALS);
+  }
+
+  /** Events of which one is the longest, the likeliest first; only when `counting`. */
+  get longest(): number[] {
+    return [...new Set(this.likeliest().map(({ tile, rect }) => tile.event(rect)))];
   }
 
   private flush(): void {
@@ -177,11 +216,13 @@ export class RowWalker {
   get endPs(): number {
     return this.lastTile === null ? 0 : this.lastTile.endOf(this.lastRect);
   }
+  /** Of the longest event; while drawing, of the widest rectangle. */
   get name(): string {
-    return this.bestTile === null ? '' : this.bestTile.name(this.bestTile.nameIndex(this.bestRect));
+    const { tile, rect } = this.named();
+    return tile === null ? '' : tile.name(tile.nameIndex(rect));
   }
-  get event(): number {
-    return this.bestTile === null ? -1 : this.bestTile.event(this.bestRect);
+  private named(): { tile: Tile | null; rect: number } {
+    return (this.counting ? this.likeliest()[0] : undefined) ?? { tile: this.bestTile, rect: this.bestRect };
   }
   /** Busy share of what is drawn, 0..1. */
   get share(): number {

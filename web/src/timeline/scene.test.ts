@@ -77,6 +77,26 @@ const last = events[events.length - 1]!;
 const window = { startPs: 0, endPs: last.startPs + last.durationPs };
 
 describe('a frame', () => {
+  it('names the longest of the events in a column, not one of the widest rectangle', () => {
+    // Two cells in one pixel: a single event, and five that are shorter though they reach further.
+    const cell = 1024;
+    const tiny = Array.from({ length: 5 }, (_, i) => ({ startPs: cell + 10 + i * 150, durationPs: 20, name: 'tiny' }));
+    const fixture = new Fixture([[[{ startPs: 10, durationPs: 300, name: 'longest' }, ...tiny]]], { startPs: 0, endPs: 4e6 });
+    const view = makeView(0, Math.round(WIDTH * 1.9 * cell));
+    expect(fixture.loadFor(view)).toBe(20);
+    const [first] = new Scene().describe(fixture.input(view));
+    expect(first).toMatchObject({ name: 'longest', event: 0, longest: [0], count: 6, longestPs: null });
+  });
+
+  it('gives every event that may be the longest where tiles do not tell', () => {
+    const cell = 1024;
+    const tiny = (from: number, durationPs: number): TestEvent[] => Array.from({ length: 5 }, (_, i) => ({ startPs: from + i * 150, durationPs, name: `of ${durationPs}` }));
+    const fixture = new Fixture([[[...tiny(10, 60), ...tiny(cell + 10, 50)]]], { startPs: 0, endPs: 4e6 });
+    const [first] = new Scene().describe((fixture.loadFor(makeView(0, Math.round(WIDTH * 1.9 * cell))), fixture.input(makeView(0, Math.round(WIDTH * 1.9 * cell)))));
+    expect(first!.longest).toEqual([0, 5]);
+    expect(first!.count).toBe(10);
+  });
+
   it('draws every event of the view once, at its place, at every zoom', () => {
     const fixture = new Fixture([[events]], window);
     for (const duration of [1e6, 2e7, 3e8]) {

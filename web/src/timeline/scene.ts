@@ -4,7 +4,8 @@
 //
 // Cost: linear in the rectangles on screen (about 2 a pixel and row at most), no allocation but for labels.
 
-import { formatCount } from '../format/format';
+import { plural } from '../format/format';
+import { CategoryTimes, type CategoryTime } from './categoryTimes';
 import { pushBusy, pushCurve, pushUnknown, type Place } from './chartRects';
 import { counterColumns, type PieceCache } from './counterChart';
 import { coverChunk, type Segment } from './cover';
@@ -16,7 +17,6 @@ import { RowWalker } from './rowWalk';
 import type { SearchMark } from './searchMark';
 import { StripBuffer } from './strip';
 import { Colours, type ColourBy } from './colour';
-import { FLAG_MERGED } from './tile';
 import type { TileCache } from './tileCache';
 import { coarseLevelFor, levelFor, rootLevelFor, visibleRange } from './tileGrid';
 import type { TimeSpan, View } from './view';
@@ -62,14 +62,15 @@ export interface DrawnEvent {
   readonly trackId: string;
   readonly lineId: string;
   readonly row: number;
-  readonly event: number; // of the longest one
-  readonly name: string;
+  readonly event: number; // of the longest one, as far as tiles tell
+  readonly longest: readonly number[]; // events of which one is the longest; `event` is the first
+  readonly name: string; // of `event`
   readonly category: number;
   readonly count: number;
   readonly share: number;
   readonly startPs: number; // of all it stands for
   readonly endPs: number;
-  readonly longestPs: number | null; // null: a tile's merged rectangle does not tell
+  readonly longestPs: number | null; // null: of several events, tiles do not tell exactly
   readonly beginsBefore: boolean; // ends are further out than what is loaded
   readonly endsAfter: boolean;
   readonly x0: number; // CSS pixels of the canvas
@@ -137,6 +138,37 @@ export class Scene {
     });
     this.drawn = null;
     return drawn;
+  }
+
+  /** How the time on screen divides over categories; `counted` holds the lines that repeat no other. */
+  timesByCategory(input: SceneInput, counted: ReadonlySet<string>): CategoryTime[] {
+    this.start(input);
+    const { view, widthPx, window } = input;
+    const times = new CategoryTimes();
+    this.forVisibleTracks((track) => {
+      if (showsStrip(track, view, widthPx)) {
+        const level = stripLevel(track, view, widthPx, window);
+        for (const member of track.members) this.measureLine(times, this.coverOf(member.chunk, level), member.lineIndex, (visit) => visit(0));
+      } else if (track.line !== null && track.chunk !== '' && track.line.event_count !== 0 && counted.has(track.line.id)) {
+        this.measureLine(times, this.coverOf(track.chunk), track.lineIndex, (visit) => this.forVisibleRows(track, visit));
+      }
+    });
+    return times.ranked(view.durationPs / widthPx);
+  }
+
+  private measureLine(times: CategoryTimes, segments: readonly Segment[], lineIndex: number, rows: (visit: (row: number) => void) => void): void {
+    const { view, widthPx } = this.input;
+    const slots = segments.map((segment) => segment.tile?.slotOfLine(lineIndex) ?? -1);
+    times.beginLine();
+    rows((row) => {
+      times.beginRow();
+      this.walker.begin(view, widthPx, (walker) => {
+        const x0 = Math.max(0, walker.x0);
+        const x1 = Math.min(widthPx, walker.x1);
+        if (x1 > x0) times.add(x0, x1, (x1 - x0) * walker.share, walker.category);
+      }, false);
+      this.walker.walk(segments, slots, row);
+    });
   }
 
   private start(input: SceneInput): void {
@@ -318,7 +350,7 @@ export class Scene {
   };
 
   private countOf(walker: RowWalker): string {
-    return `${formatCount(walker.bestTile!.eventCount(walker.bestRect))} events`;
+    return plural(walker.bestTile!.eventCount(walker.bestRect), 'event');
   }
 
   /** A thin bar as texels of this row's strip; false when there is no room for another strip. */
@@ -337,13 +369,11 @@ export class Scene {
   private readonly noteBar = (walker: RowWalker): void => {
     const { pixelRatio: ratio, widthPx } = this.input;
     if (walker.x1 <= 0 || walker.x0 >= widthPx * ratio) return;
-    const best = walker.bestTile!;
-    const known = (best.flags(walker.bestRect) & FLAG_MERGED) === 0;
-    const whole = walker.events === 1 ? walker.endPs - walker.startPs : best.endOf(walker.bestRect) - best.startOf(walker.bestRect);
+    const { longest } = walker;
     this.drawn!.push({
-      trackId: this.track.id, lineId: this.track.line!.id, row: this.row, event: walker.event, name: walker.name,
+      trackId: this.track.id, lineId: this.track.line!.id, row: this.row, event: longest[0]!, longest, name: walker.name,
       category: walker.category, count: walker.events, share: walker.share, startPs: walker.startPs, endPs: walker.endPs,
-      longestPs: known ? whole : null,
+      longestPs: walker.events === 1 ? walker.endPs - walker.startPs : null,
       beginsBefore: walker.beginsBefore, endsAfter: walker.endsAfter, x0: walker.x0 / ratio, x1: walker.x1 / ratio,
       y: this.y + barTop(this.row), height: BAR_PX,
     });

@@ -57,13 +57,7 @@ export class SecondSession {
       onChanged();
     });
     this.navigator = new Navigator(sessionId, this.engine, store, () => undefined);
-    this.tooltip = new Tooltip(elements.body, async (id) => {
-      try {
-        return (await this.navigator.detailOf(id, this.stop.signal)).duration_ps;
-      } catch {
-        return null;
-      }
-    });
+    this.tooltip = new Tooltip(elements.body, (event) => this.navigator.longestOf(event, this.stop.signal));
     this.input = new PointerInput(elements, this.engine, this.navigator, store, this.tooltip, (area) => store.set({ area }));
     this.forgetConnection = onConnection((lost) => {
       if (!lost) void this.load();

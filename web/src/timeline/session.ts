@@ -76,13 +76,7 @@ export class TimelineSession {
     });
     this.ruler = new RulerMarkLoader(sessionId, (marks) => store.set(marks));
     this.navigator = new Navigator(sessionId, this.engine, store, (id) => url.push(this.noteWritten({ sel: id })));
-    this.tooltip = new Tooltip(elements.body, async (id) => {
-      try {
-        return (await this.navigator.detailOf(id, this.stop.signal)).duration_ps;
-      } catch {
-        return null;
-      }
-    });
+    this.tooltip = new Tooltip(elements.body, (event) => this.navigator.longestOf(event, this.stop.signal));
     this.input = new PointerInput(elements, this.engine, this.navigator, store, this.tooltip, (area) => this.setArea(area));
     this.forgetConnection = onConnection((lost) => {
       if (lost) return;

@@ -48,17 +48,29 @@ describe('the tile loader', () => {
     expect(loader.pending).toBe(0);
   });
 
-  it('aborts what nobody wants any more and ignores its late answer', async () => {
+  it('aborts what nobody wants any more when its place is needed, the oldest first, and ignores its late answer', async () => {
     const { asked, loaded, loader, settle } = setUp();
-    loader.want([address(0), address(1)]);
-    loader.want([address(1), address(2)]);
-    expect(asked[0]!.signal.aborted).toBe(true);
-    expect(asked[1]!.signal.aborted).toBe(false);
+    loader.want([0, 1, 2, 3].map(address));
+    loader.want([1, 8, 9].map(address));
+    expect(asked.map((one) => [one.address.index, one.signal.aborted])).toEqual([[0, true], [1, false], [2, true], [3, false], [8, false], [9, false]]);
     asked[0]!.answer(bytes);
     await settle();
     expect(loaded.has(tileKey(address(0)))).toBe(false);
     loader.want([address(0)]);
     expect(asked[asked.length - 1]!.address.index).toBe(0);
+  });
+
+  it('asks once for what a view that goes away and comes back needs', async () => {
+    const { asked, loaded, loader, settle } = setUp();
+    loader.want([address(0), address(1)]);
+    loader.want([address(2)]);
+    loader.want([address(0), address(1)]);
+    expect(asked.map((one) => [one.address.index, one.signal.aborted])).toEqual([[0, false], [1, false], [2, false]]);
+    for (const one of asked) one.answer(bytes);
+    await settle();
+    expect(loaded.size).toBe(3);
+    loader.want([2, 1, 0].map(address));
+    expect(asked.length).toBe(3);
   });
 
   it('tries a failing tile a few times, then counts it until it is asked to retry', async () => {

@@ -1,4 +1,5 @@
-// Fetches the tiles that are wanted now, nothing else: a new list aborts what is no longer on it.
+// Fetches the tiles that are wanted now. What is under way and no longer wanted goes on until its place is needed: a view that comes
+// back finds it instead of asking for it again.
 //
 //   loader.want([visible..., root..., neighbours...]);    // in order of importance
 //
@@ -84,11 +85,6 @@ export class TileLoader {
   want(addresses: readonly TileAddress[]): void {
     this.wanted = addresses;
     this.wantedKeys = new Set(addresses.map(tileKey));
-    for (const [key, controller] of this.running) {
-      if (this.wantedKeys.has(key)) continue;
-      this.running.delete(key);
-      controller.abort();
-    }
     this.pump();
   }
 
@@ -120,14 +116,25 @@ export class TileLoader {
 
   private pump(): void {
     for (const address of this.wanted) {
-      if (this.running.size >= MAX_REQUESTS_IN_FLIGHT) break;
       const key = tileKey(address);
       const failure = this.failures.get(key);
       const resting = failure !== undefined && (failure.timer !== null || failure.attempts >= MAX_ATTEMPTS);
       if (this.running.has(key) || resting || this.isLoaded(address)) continue;
+      if (this.running.size >= MAX_REQUESTS_IN_FLIGHT && !this.abortUnwanted()) break;
       void this.fetchOne(address, key);
     }
     this.events.onProgress();
+  }
+
+  /** Frees the place of the oldest request that nobody wants any more; false when all are wanted. */
+  private abortUnwanted(): boolean {
+    for (const [key, controller] of this.running) {
+      if (this.wantedKeys.has(key)) continue;
+      this.running.delete(key);
+      controller.abort();
+      return true;
+    }
+    return false;
   }
 
   private async fetchOne(address: TileAddress, key: string): Promise<void> {

@@ -1,7 +1,8 @@
 // The hover card. Written straight into the page: it follows the pointer every frame.
 
-import { formatCount, formatShare, formatTime } from '../format/format';
+import { formatShare, formatTime, plural } from '../format/format';
 import { categories } from '../theme/tokens';
+import type { EventDetail } from './model';
 import type { Reading } from './reading';
 import type { DrawnEvent } from './scene';
 
@@ -11,6 +12,7 @@ const LOOK_MS = 140;
 
 export class Tooltip {
   private readonly element = document.createElement('div');
+  private readonly many = document.createElement('div');
   private readonly name = document.createElement('div');
   private readonly facts = document.createElement('div');
   private readonly swatch = document.createElement('span');
@@ -19,18 +21,19 @@ export class Tooltip {
 
   private timer = 0;
 
-  /** `durationOf` gives the exact duration of an event, null when it cannot be had. */
-  constructor(private readonly host: HTMLElement, private readonly durationOf: (eventId: string) => Promise<number | null>) {
+  /** `longestOf` gives the longest event that a bar stands for. */
+  constructor(private readonly host: HTMLElement, private readonly longestOf: (event: DrawnEvent) => Promise<EventDetail>) {
     this.element.className = 'tl-tooltip';
     this.element.hidden = true;
     this.element.setAttribute('data-testid', 'timeline-tooltip');
+    this.many.className = 'tl-tooltip-many';
     this.name.className = 'tl-tooltip-name';
     this.facts.className = 'tl-tooltip-facts';
     this.kind.className = 'tl-tooltip-kind';
     this.swatch.className = 'tl-swatch';
     const category = document.createElement('span');
     this.kind.append(this.swatch, category);
-    this.element.append(this.name, this.facts, this.kind);
+    this.element.append(this.many, this.name, this.facts, this.kind);
     host.append(this.element);
   }
 
@@ -39,8 +42,15 @@ export class Tooltip {
   }
 
   private async complete(event: DrawnEvent): Promise<void> {
-    const durationPs = await this.durationOf(`${event.lineId}.${event.event}`);
-    if (durationPs !== null && this.shown === event) this.facts.textContent = factsOf(event, durationPs);
+    try {
+      const longest = await this.longestOf(event);
+      if (this.shown !== event) return;
+      this.name.textContent = longest.name === '' ? '(no name)' : longest.name;
+      this.facts.textContent = factsOf(event, longest.duration_ps);
+    } catch {
+      // What tiles know stays; what is wrong with the server others say.
+      if (this.shown === event) this.name.textContent = event.name;
+    }
   }
 
   hide(): void {
@@ -61,6 +71,7 @@ export class Tooltip {
   showReading(reading: Reading, x: number, y: number): void {
     window.clearTimeout(this.timer);
     this.shown = null;
+    this.many.hidden = true;
     this.name.textContent = reading.title;
     this.facts.textContent = reading.facts;
     this.kind.hidden = true;
@@ -76,10 +87,12 @@ export class Tooltip {
   }
 
   private fill(event: DrawnEvent): void {
-    this.name.textContent = event.name === '' ? '(no name)' : event.name;
+    this.many.hidden = event.count === 1;
+    this.many.textContent = `${plural(event.count, 'event')}, the longest of them:`;
+    this.name.textContent = event.longest.length > 1 ? '\u2026' : event.name === '' ? '(no name)' : event.name;
     this.facts.textContent = factsOf(event);
     window.clearTimeout(this.timer);
-    // Tiles know where a bar lies but not the length of the longest of many, nor of one that they cut: ask, once it is looked at.
+    // Tiles know where a bar lies but not which of many is the longest and how long, nor how long one is that they cut: ask, once it is looked at.
     if (event.longestPs === null || event.beginsBefore || event.endsAfter) {
       this.timer = window.setTimeout(() => void this.complete(event), LOOK_MS);
     }
@@ -90,11 +103,11 @@ export class Tooltip {
   }
 }
 
-/** "59.1 µs", or what a merged bar stands for: "12 events, longest 59.1 µs, busy 40.0 % of 1.20 ms". */
+/** "59.1 µs", or of many the longest and what all do: "59.1 µs; all busy 40.0 % of 1.20 ms". */
 export function factsOf(event: DrawnEvent, longestPs: number | null = event.longestPs): string {
   if (event.count > 1) {
-    const longest = longestPs === null ? 'the longest is named above' : `longest ${formatTime(longestPs)}`;
-    return `${formatCount(event.count)} events, ${longest}, busy ${formatShare(event.share)} of ${formatTime(event.endPs - event.startPs)}`;
+    const longest = longestPs === null ? '' : `${formatTime(longestPs)}; `;
+    return `${longest}all busy ${formatShare(event.share)} of ${formatTime(event.endPs - event.startPs)}`;
   }
   const open = event.beginsBefore || event.endsAfter;
   if (open && longestPs === event.longestPs) return `at least ${formatTime(event.endPs - event.startPs)}; goes on outside the view`;

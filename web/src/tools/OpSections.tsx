@@ -279,7 +279,7 @@ function Twins({ found, name }: { found: FoundOp; name: string }) {
           <button key={row.index} type="button" onClick={() => navigate(sessionPath(sessionId, 'hlo_stats', withKeys(search, { op: opKey(moduleOf(table, row), name), row: `${table.id}/${row.index}` })))}>
             program {shortId(moduleOf(table, row))}
             <span className="end">
-              {formatShare(numberOf(table, row, 'own.share'))}, {formatCount(Number(cellOf(table, row, 'occurrences') ?? 0))} runs
+              {formatShare(numberOf(table, row, 'own.share'))}, {plural(Number(cellOf(table, row, 'occurrences') ?? 0), 'run')}
             </span>
           </button>
         ))}

@@ -2,8 +2,9 @@
 import type { ReactNode } from 'react';
 import type { ApiError } from '../api/client';
 import type { LoadStage, SessionState } from '../api/types';
-import { formatBytes } from '../format/format';
+import { formatBytes, plural } from '../format/format';
 import { Icon } from './Icon';
+import type { RowCursor } from './useRowCursor';
 
 export function Skeleton({ width, height }: { width: number | string; height?: number }) {
   return <span className="skeleton" style={{ width, height }} aria-hidden="true" />;
@@ -65,6 +66,8 @@ export function StaleBanner({ onReload }: { onReload: () => void }) {
   );
 }
 
+const stageWords: Readonly<Record<LoadStage, string>> = { unpacking: 'Unpacking', indexing: 'Looking through', decoding: 'Reading', ready: 'Reading', failed: 'Reading' };
+
 // A long reading: which stage, how much of how much, how long still (null: not known yet).
 export function LoadBanner({ stage, doneBytes, totalBytes, secondsLeft }: { stage: LoadStage; doneBytes: number; totalBytes: number; secondsLeft: number | null }) {
   const share = totalBytes > 0 ? Math.min(1, doneBytes / totalBytes) : 0;
@@ -72,7 +75,7 @@ export function LoadBanner({ stage, doneBytes, totalBytes, secondsLeft }: { stag
     <div className="banner fresh" role="status">
       <Icon name="writing" />
       <span className="nowrap">
-        {stage === 'indexing' ? 'Looking through' : 'Reading'} {formatBytes(doneBytes)} of {formatBytes(totalBytes)}
+        {stageWords[stage]} {formatBytes(doneBytes)} of {formatBytes(totalBytes)}
         {secondsLeft !== null && `, ${secondsLeft} s left`}
       </span>
       <div className="progress" style={{ flex: 1 }} role="progressbar" aria-label="Reading the session" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100}>
@@ -82,7 +85,20 @@ export function LoadBanner({ stage, doneBytes, totalBytes, secondsLeft }: { stag
   );
 }
 
-const stateWords: Readonly<Record<SessionState, string>> = {
+// A list that End or PageDown loads on: how far it has come, and a way to leave it at that.
+export function LoadingOn({ cursor, loaded, what }: { cursor: Pick<RowCursor, 'goal' | 'stop'>; loaded: number; what: string }) {
+  if (cursor.goal === null) return null;
+  return (
+    <span className="loading-on" role="status">
+      {cursor.goal === Infinity ? `Loading on to the last ${what}` : 'Loading on'}: {plural(loaded, what)} so far
+      <button type="button" className="button plain small" onClick={cursor.stop}>
+        Stop
+      </button>
+    </span>
+  );
+}
+
+export const stateWords: Readonly<Record<SessionState, string>> = {
   complete: 'Complete',
   partial: 'Partial',
   damaged: 'Damaged',

@@ -16,6 +16,7 @@ export interface RowsInSight {
   readonly above: number; // px
   readonly below: number;
   readonly reveal: (index: number) => void;
+  readonly perScreen: () => number; // Rows that are seen at once.
 }
 
 export function rowsInSight(count: number, fromPx: number, heightPx: number): { first: number; last: number } {
@@ -68,9 +69,11 @@ export function useVirtualRows(bodyRef: React.RefObject<HTMLTableSectionElement 
     [bodyRef],
   );
 
+  const perScreen = useCallback(() => Math.max(1, Math.floor(((scrollerOf(bodyRef.current)?.clientHeight ?? 0) - rowHeightPx) / rowHeightPx)), [bodyRef]);
+
   const last = Math.min(sight.last, count);
   const first = Math.min(sight.first, last);
   // A list that just grew or shrank is measured after this drawing.
   const whole = count <= wholeUpTo;
-  return { first: whole ? 0 : first, last: whole ? count : last, above: whole ? 0 : first * rowHeightPx, below: whole ? 0 : (count - last) * rowHeightPx, reveal };
+  return { first: whole ? 0 : first, last: whole ? count : last, above: whole ? 0 : first * rowHeightPx, below: whole ? 0 : (count - last) * rowHeightPx, reveal, perScreen };
 }

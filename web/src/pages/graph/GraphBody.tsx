@@ -159,7 +159,7 @@ function FindInstruction({ module }: { module: LoadedModule }) {
   return (
     <div className="find-instruction">
       <input
-        ref={input} className="input" type="search" role="combobox" aria-expanded={found.length > 0} aria-controls="found-instructions" aria-label="Find an instruction" placeholder={`Find in ${formatCount(module.facts.instructionCount)} instructions (${keyLabel('app.find')})`} value={text} spellCheck={false}
+        ref={input} className="input" type="search" role="combobox" aria-expanded={found.length > 0} aria-controls="found-instructions" aria-label="Find an instruction" placeholder={`Find in ${plural(module.facts.instructionCount, 'instruction')} (${keyLabel('app.find')})`} value={text} spellCheck={false}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'ArrowDown') setAt(Math.min(found.length - 1, at + 1));

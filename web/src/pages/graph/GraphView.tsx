@@ -1,7 +1,7 @@
 // The picture of a neighbourhood: drag moves, the wheel zooms, a click follows, the small numbers unfold what is hidden.
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { ChartMenu } from '../../charts/ChartFrame';
-import { formatShare, middleEllipsis } from '../../format/format';
+import { formatShare, middleEllipsis, plural } from '../../format/format';
 import { edgePath } from '../../hlo/layout';
 import type { Picture } from '../../hlo/protocol';
 import { keyHint } from '../../keys/table';
@@ -93,7 +93,7 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
       }}
       onPointerUp={() => setTimeout(() => (drag.current = null))}
     >
-      <svg width={size.width} height={size.height} role="group" aria-label={`${picture.graph.nodes.length} instructions of ${picture.computation}`}>
+      <svg width={size.width} height={size.height} role="group" aria-label={`${plural(picture.graph.nodes.length, 'instruction')} of ${picture.computation}`}>
         <defs>
           <marker id="graph-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
             <path d="M0,0.5L7.5,4L0,7.5z" className="graph-arrow" />
@@ -153,7 +153,7 @@ export function GraphView({ picture, heat, onFollow, onUnfold, onEnter }: GraphV
       </div>
       {picture.graph.cut && (
         <div className="graph-cut">
-          <Icon name="partial" /> Only {picture.graph.nodes.length} instructions are shown.
+          <Icon name="partial" /> Only {plural(picture.graph.nodes.length, 'instruction is', 'instructions are')} shown.
         </div>
       )}
     </div>
