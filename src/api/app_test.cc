@@ -161,7 +161,7 @@ TEST_F(AppTest, DescribesOneSession) {
 
 TEST_F(AppTest, TellsHowFarAnOpeningHasCome) {
   EXPECT_TRUE(Get("/api/v1/sessions/id0/opening")["stage"].is_null());
-  engine_->opening = {engine::LoadStage::kUnpacking, 300, 1000};
+  engine_.opening = {engine::LoadStage::kUnpacking, 300, 1000};
   const json opening = Get("/api/v1/sessions/id0/opening");
   EXPECT_EQ(opening["stage"], "unpacking");
   EXPECT_EQ(opening["done_bytes"], 300);

@@ -179,6 +179,22 @@ Result<TableQuery> ParseTableQuery(const std::vector<std::pair<std::string, std:
   return parsed;
 }
 
+// More and less than what is no number no number can be.
+Status CheckComparable(const TableQuery::Filter& filter, std::span<const Table* const> tables) {
+  const bool orders = filter.how == How::kLess || filter.how == How::kLessEqual ||
+                      filter.how == How::kMore || filter.how == How::kMoreEqual;
+  if (!orders || (filter.number && !std::isnan(*filter.number))) return OkStatus();
+  for (const Table* table : tables) {
+    const size_t c = table->ColumnIndex(filter.column);
+    if (c < table->columns().size() && table->columns()[c].type == tools::ColumnType::kNumber) {
+      return InvalidArgumentError("FILTER_MALFORMED", "The column holds numbers.")
+          .Where(filter.column + ": " + filter.text.substr(0, 100))
+          .Hint("Compare it with a number.");
+    }
+  }
+  return OkStatus();
+}
+
 Status CheckTableQuery(const TableQuery& query, std::span<const Table* const> tables) {
   std::vector<std::string> named = query.columns;
   for (const TableQuery::Sort& sort : query.sort) named.push_back(sort.column);
@@ -197,6 +213,9 @@ Status CheckTableQuery(const TableQuery& query, std::span<const Table* const> ta
     return InvalidArgumentError("COLUMN_UNKNOWN", "The answer has no column of that name.")
         .Where(name.substr(0, 100))
         .Hint("It has: " + columns + ".");
+  }
+  for (const TableQuery::Filter& filter : query.filters) {
+    STROBE_RETURN_IF_ERROR(CheckComparable(filter, tables));
   }
   return OkStatus();
 }

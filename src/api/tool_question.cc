@@ -50,6 +50,10 @@ Result<tools::ToolQuestion> ParseToolQuestion(const tools::ToolDescriptor& tool,
       names = SplitList(value);
     } else if (name == "as_xprof") {
       question.as_xprof = EqualsIgnoreCase(value, "true");
+      if (!question.as_xprof && !EqualsIgnoreCase(value, "false")) {
+        return InvalidArgumentError("PARAMETER_MALFORMED", "as_xprof is true or false.")
+            .Where("as_xprof=" + value.substr(0, 64));
+      }
     } else if (!IsToolRouteParameter(name)) {
       given[name] = value;
     }

@@ -360,6 +360,12 @@ TEST_F(ToolsApiTest, NamesWhatIsWrongWithAQuestion) {
   EXPECT_EQ(ErrorName(Tools(one_) + "/op_profile?group_by=moon"), "OPTION_INVALID");
   EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?sort=nosuch"), "COLUMN_UNKNOWN");
   EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?filter=category"), "FILTER_MALFORMED");
+  for (const char* number : {"abc", "nan", ""}) {
+    EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?filter=total_self_time:gt:" + number),
+              "FILTER_MALFORMED")
+        << number;
+  }
+  EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?as_xprof=maybe"), "PARAMETER_MALFORMED");
   EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?table=nosuch"), "TABLE_UNKNOWN");
   EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?limit=100000"), "PARAMETER_MALFORMED");
   EXPECT_EQ(ErrorName(Tools(one_) + "/hlo_stats?format=xml"), "FORMAT_UNKNOWN");

@@ -153,6 +153,22 @@ TEST_F(SessionToolsTest, ManyAskersOneComputation) {
   EXPECT_EQ(runs_, 1);
 }
 
+TEST_F(SessionToolsTest, EveryAnswerOfADamagedHostIsMarked) {
+  const std::string whole = Profile();
+  Write("h0.xplane.pb", whole);
+  Write("h1.xplane.pb", whole.substr(0, whole.size() - 5));
+  Start(/*with_cache=*/false);
+  const ToolDescriptor tool = Counting();
+  const auto of_whole = Ask(tool, Question(tool, {0}));
+  EXPECT_FALSE(of_whole->partial);
+  EXPECT_TRUE(of_whole->notices.empty());
+  const auto of_both = Ask(tool, Question(tool, {0, 1}));
+  EXPECT_TRUE(of_both->partial);
+  ASSERT_EQ(of_both->notices.size(), 1u);
+  EXPECT_EQ(of_both->notices[0].name, "HOST_DAMAGED");
+  EXPECT_THAT(of_both->notices[0].message, testing::HasSubstr("Host h1 is damaged: "));
+}
+
 // The stats of its events are read in the background, once everything is loaded.
 TEST_F(SessionToolsTest, OpsOfAGpuAreSummedUpBeforeAnybodyAsks) {
   XSpaceBuilder space;

@@ -33,6 +33,10 @@ std::vector<OptionSpec> ModuleOptions() {
            .description = "Or by its program id, or any part of its key; the first that fits."}};
 }
 
+constexpr const char* kNoModulesHint =
+    "The profile carries no HLO modules; capture with enable_hlo_proto on, or put *.hlo_proto.pb "
+    "files beside it.";
+
 Result<ModuleChoice> ChooseModule(const ToolOptions& options, const hlo::ModuleSet& modules,
                                   bool by_node, const CancelToken& cancel) {
   const std::string& name = options.Text("module_name");
@@ -55,15 +59,16 @@ Result<ModuleChoice> ChooseModule(const ToolOptions& options, const hlo::ModuleS
     STROBE_RETURN_IF_ERROR(cancel.Check());
   } else {
     return InvalidArgumentError("HLO_MODULE_NOT_NAMED", "Can not load hlo proto from options.")
-        .Hint("Give module_name or program_id; the list of modules has their names.");
+        .Hint(modules.empty() ? kNoModulesHint
+                              : "Give module_name or program_id; the list of modules has their "
+                                "names.");
   }
   if (choice.no_modules) return choice;
   if (!index) {
     return NotFoundError("HLO_MODULE_UNKNOWN", "The session has no such HLO module.")
         .Where(asked.substr(0, 200))
-        .Hint(modules.empty()
-                  ? "The profile carries no HLO modules; capture with enable_hlo_proto on."
-                  : "The list of modules has the names that can be asked for.");
+        .Hint(modules.empty() ? kNoModulesHint
+                              : "The list of modules has the names that can be asked for.");
   }
   STROBE_ASSIGN_OR_RETURN(choice.module, modules.Module(*index));
   choice.key = modules.entries()[*index].key;

@@ -233,6 +233,21 @@ OpStats HostWithPeaks() {
   return stats;
 }
 
+TEST(Overview, BytesWithoutABreakdownGoToHbm) {
+  OpStats stats = HostWithPeaks();
+  for (OpMetrics& op : stats.complete_steps_ops.ops) {
+    op.memory_accessed.clear();
+    op.bytes_accessed = op.category == "while" ? 7'000'000'000 : 4'000'000'000;
+  }
+  const size_t counted = stats.complete_steps_ops.ops.size() - 1;
+  ASSERT_EQ(counted, 1u);
+  OpStatsInput input({std::move(stats)});
+  const Table ours = Ask(MakeOverviewPageTool(), input, false).tables[0];
+  // 4e9 bytes in 10 ms are 400 GB/s of 1,000; 4e11 flops over them allow 100 TFLOP/s.
+  EXPECT_EQ(PropertyOf(ours, "memory_bw_utilization_relative_to_hw_limit"), "40.0%");
+  EXPECT_EQ(PropertyOf(ours, "flop_rate_utilization_relative_to_roofline"), "40.0%");
+}
+
 TEST(Overview, RatesStandAgainstTheLimitsOfTheHardware) {
   OpStatsInput input({HostWithPeaks()});
   const Table ours = Ask(MakeOverviewPageTool(), input, false).tables[0];
