@@ -117,6 +117,17 @@ void ParseKernelDetails(std::string_view details, KernelReport* report) {
   }
 }
 
+std::string LaunchOf(const KernelReport& report) {
+  const auto joined = [](const uint32_t(&dimensions)[3]) {
+    return std::to_string(dimensions[0]) + "," + std::to_string(dimensions[1]) + "," +
+           std::to_string(dimensions[2]);
+  };
+  return "regs:" + std::to_string(report.registers_per_thread) +
+         " static_shared:" + std::to_string(report.static_shmem_bytes) +
+         " dynamic_shared:" + std::to_string(report.dynamic_shmem_bytes) +
+         " grid:" + joined(report.grid_dim) + " block:" + joined(report.block_dim);
+}
+
 bool UsesTensorCore(std::string_view kernel_name) {
   return std::ranges::any_of(kTensorCoreNames, [&](std::string_view part) {
     return kernel_name.find(part) != std::string_view::npos;

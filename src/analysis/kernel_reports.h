@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,9 @@ namespace strobe::analysis {
 // "regs:32 static_shared:0 dynamic_shared:0 grid:3,1,1 block:128,1,1 occ_pct:100". What cannot be
 // read is left as it is.
 void ParseKernelDetails(std::string_view details, KernelReport* report);
+// How a kernel was launched, as the details have it but without the occupancy: launches of one name
+// and op that agree in it are one kind.
+std::string LaunchOf(const KernelReport& report);
 // By the kernel's name.
 bool UsesTensorCore(std::string_view kernel_name);
 // By the op's name: a matrix product or a convolution.

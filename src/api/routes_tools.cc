@@ -180,6 +180,15 @@ std::string RowEventsJson(const tools::ToolDescriptor& tool, const Table& table,
   WriteSubject(json, table.subjects()[row]);
   json.Key("total").SafeUint(found.total);
   json.Key("total_duration_ps").SafeInt(found.total_duration_ps);
+  json.Key("total_device_duration_ps");
+  if (found.has_device_times) {
+    json.SafeInt(found.total_device_duration_ps);
+  } else {
+    json.Null();
+  }
+  const bool by_device =
+      found.has_device_times && table.subjects()[row].side == tools::RowSubject::Side::kDevice;
+  json.Key("row_time").String(by_device ? "device_duration_ps" : "duration_ps");
   json.Key("truncated").Bool(found.truncated);
   WriteTextOrNull(json, "reason", found.reason);
   json.Key("events").BeginArray();
@@ -190,6 +199,12 @@ std::string RowEventsJson(const tools::ToolDescriptor& tool, const Table& table,
     json.Key("name").String(hit.name);
     json.Key("start_ps").Int(hit.start_ps);
     json.Key("duration_ps").Int(hit.duration_ps);
+    json.Key("device_duration_ps");
+    if (hit.device_duration_ps) {
+      json.Int(*hit.device_duration_ps);
+    } else {
+      json.Null();
+    }
     json.Key("line").String(id.substr(0, id.rfind('.')));
     json.EndObject();
   }

@@ -24,6 +24,18 @@ void TextOrNull(JsonWriter& json, std::string_view key, std::string_view text) {
   }
 }
 
+std::string_view SideName(tools::RowSubject::Side side) {
+  switch (side) {
+    case tools::RowSubject::Side::kAny:
+      return "";
+    case tools::RowSubject::Side::kDevice:
+      return "device";
+    case tools::RowSubject::Side::kHost:
+      return "host";
+  }
+  return "";
+}
+
 void WriteProperties(JsonWriter& json,
                      const std::vector<std::pair<std::string, std::string>>& properties) {
   json.Key("properties").BeginObject();
@@ -331,6 +343,8 @@ void WriteSubject(JsonWriter& json, const tools::RowSubject& subject) {
     json.SafeInt(subject.step);
   }
   TextOrNull(json, "host", subject.host);
+  TextOrNull(json, "side", SideName(subject.side));
+  TextOrNull(json, "launch", subject.launch);
   json.EndObject();
 }
 

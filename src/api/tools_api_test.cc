@@ -321,7 +321,10 @@ TEST_F(ToolsApiTest, FollowsRowsToTheirEvents) {
   EXPECT_EQ(found["total"], 2304);
   EXPECT_EQ(found["truncated"], true);
   EXPECT_EQ(found["events"], json::parse(R"([{"event": "0.1.2.55", "name": "copy.1", "start_ps": 3,
-                                              "duration_ps": 9, "line": "0.1.2"}])"));
+                                              "duration_ps": 9, "device_duration_ps": null,
+                                              "line": "0.1.2"}])"));
+  EXPECT_EQ(found["total_device_duration_ps"], nullptr);
+  EXPECT_EQ(found["row_time"], "duration_ps");
   EXPECT_EQ(Get(Tools(two_) + "/hlo_stats/rows/2/events")["reason"], "Nothing.");
   EXPECT_EQ(ErrorName(Tools(two_) + "/hlo_stats/rows/3/events"), "ROW_UNKNOWN");
   EXPECT_EQ(ErrorName(Tools(two_) + "/hlo_stats/rows/0/events?table=x"), "TABLE_UNKNOWN");

@@ -160,6 +160,8 @@ struct SearchHit {
   std::string name;
   int64_t start_ps = 0;
   int64_t duration_ps = 0;
+  // By the device's own account, in the events of a row where they say so.
+  std::optional<int64_t> device_duration_ps = std::nullopt;
 };
 
 struct SearchNear {
@@ -188,6 +190,9 @@ struct SubjectQuery {
 struct SubjectEvents {
   uint64_t total = 0;
   int64_t total_duration_ps = 0;
+  // The same by the device's own account, of events without one as the profile has it.
+  int64_t total_device_duration_ps = 0;
+  bool has_device_times = false;
   bool truncated = false;
   std::vector<SearchHit> events;
   std::string reason;  // why there are none

@@ -452,6 +452,71 @@ TEST_F(SubjectTest, OpsAreFoundByNameAndProgram) {
   EXPECT_EQ(longest.events[0].duration_ps, 40);
 }
 
+TEST_F(SubjectTest, RowsTakeEventsOfTheirSideOnly) {
+  XSpaceBuilder space;
+  PlaneBuilder& device = space.AddPlane("/device:TPU:0");
+  const int64_t offset = device.StatId("device_offset_ps");
+  const int64_t duration = device.StatId("device_duration_ps");
+  LineBuilder& ops = device.AddLine(3, "XLA Ops", 0);
+  ops.AddEvent(device.AddEventMetadata("dot.1"), 100, 10)
+      .AddStat(offset, uint64_t{90})
+      .AddStat(duration, uint64_t{7});
+  ops.AddEvent(device.AddEventMetadata("dot.1"), 200, 20);
+  PlaneBuilder& host = space.AddPlane("/host:CPU");
+  LineBuilder& thread = host.AddLine(5, "thunks", 0);
+  thread.AddEvent(host.AddEventMetadata("dot.1"), 400, 5);
+  const int64_t framework = host.StatId("tf_op");
+  thread.AddEvent(host.AddEventMetadata("Execute"), 500, 6).AddStat(framework, "dot.1:Dot");
+  Write("h0.xplane.pb", space.Serialize());
+  Start(/*with_cache=*/false);
+  EXPECT_EQ(Find({.op_name = "dot.1"}).total, 3u);
+  const SubjectEvents on_device =
+      Find({.op_name = "dot.1", .side = tools::RowSubject::Side::kDevice});
+  EXPECT_EQ(on_device.total_duration_ps, 30);
+  EXPECT_TRUE(on_device.has_device_times);
+  EXPECT_EQ(on_device.total_device_duration_ps, 27);
+  ASSERT_EQ(on_device.events.size(), 2u);
+  EXPECT_EQ(on_device.events[0].device_duration_ps, 7);
+  EXPECT_EQ(on_device.events[1].device_duration_ps, std::nullopt);
+  const SubjectEvents on_host = Find({.op_name = "dot.1", .side = tools::RowSubject::Side::kHost});
+  EXPECT_EQ(on_host.total_duration_ps, 11);
+  EXPECT_FALSE(on_host.has_device_times);
+}
+
+TEST_F(SubjectTest, KernelsOfOneNameDifferByLaunchAndOp) {
+  XSpaceBuilder space;
+  PlaneBuilder& device = space.AddPlane("/device:GPU:0");
+  const int64_t details = device.StatId("kernel_details");
+  const int64_t framework = device.StatId("tf_op");
+  const int64_t kernel = device.AddEventMetadata("gemm");
+  LineBuilder& stream = device.AddLine(3, "Stream #1", 0);
+  stream.AddEvent(kernel, 10'000, 5'000).AddStat(details, "regs:8 grid:3,1,1 block:128,1,1");
+  stream.AddEvent(kernel, 20'000, 6'000).AddStat(details, "regs:8 grid:6,1,1 block:128,1,1");
+  stream.AddEvent(kernel, 30'000, 7'000)
+      .AddStat(details, "regs:8 grid:3,1,1 block:128,1,1 occ_pct:50")
+      .AddStat(framework, "layer/MatMul:MatMul");
+  // Too short for any row.
+  stream.AddEvent(kernel, 40'000, 999).AddStat(details, "regs:8 grid:3,1,1 block:128,1,1");
+  Write("h0.xplane.pb", space.Serialize());
+  Start(/*with_cache=*/false);
+  const auto launched = [&](const std::string& grid, const std::string& op) {
+    return Find({.op_name = "gemm",
+                 .framework_op = op,
+                 .side = tools::RowSubject::Side::kDevice,
+                 .launch =
+                     "regs:8 static_shared:0 dynamic_shared:0 grid:" + grid + " block:128,1,1"})
+        .total_duration_ps;
+  };
+  EXPECT_EQ(launched("3,1,1", ""), 5'000);
+  EXPECT_EQ(launched("6,1,1", ""), 6'000);
+  EXPECT_EQ(launched("3,1,1", "layer/MatMul"), 7'000);
+  EXPECT_EQ(launched("9,1,1", ""), 0);
+  EXPECT_EQ(Find({.framework_op = "layer/MatMul", .side = tools::RowSubject::Side::kDevice}).total,
+            1u);
+  EXPECT_EQ(Find({.op_name = "layer/MatMul/gemm", .side = tools::RowSubject::Side::kDevice}).total,
+            1u);
+}
+
 TEST_F(SubjectTest, KernelsAreFoundByTheirOwnStats) {
   Write("h0.xplane.pb", Profile());
   Start(/*with_cache=*/false);

@@ -146,6 +146,7 @@ class TableMaker {
     is_training_ |= analysis::IsGradientOp(op.name, op.category);
     RowSubject subject;
     (on_device ? subject.framework_op : subject.op_name) = op.name;
+    subject.side = on_device ? RowSubject::Side::kDevice : RowSubject::Side::kHost;
     table_->AddRow(std::move(cells), std::move(subject));
   }
 

@@ -155,7 +155,10 @@ class TableMaker {
          CoreName(op.core_type),
          parent == nullptr ? std::string_view() : std::string_view(parent->name),
          op.vdd_energy_j},
-        {.hlo_module_id = op.hlo_module_id, .op_name = op.name, .framework_op = op.provenance});
+        {.hlo_module_id = op.hlo_module_id,
+         .op_name = op.name,
+         .framework_op = op.provenance,
+         .side = RowSubject::Side::kDevice});
   }
 
   const OpStats& stats_;

@@ -69,6 +69,7 @@ Table MakeHostOpTable(const InputPipelineAnalysis& analysis) {
   for (const InputOp& op : analysis.input_ops) {
     RowSubject subject;
     subject.op_name = op.name;
+    subject.side = RowSubject::Side::kHost;
     table.AddRow({Cell(op.name), Cell(op.count), Cell(op.time_ms), Cell(op.time_fraction),
                   Cell(op.self_time_ms), Cell(op.self_time_fraction),
                   Cell(InputOpCategoryName(op.category))},
@@ -121,6 +122,7 @@ Table MakeInputFunctionTable(const HostInput& waiting) {
   for (const HostInputEvents& events : waiting.events) {
     RowSubject subject;
     subject.op_name = events.name;
+    subject.side = RowSubject::Side::kHost;
     table.AddRow(
         {Cell(events.name), Cell(events.count), Cell(static_cast<double>(events.total_ps) / 1e9)},
         std::move(subject));

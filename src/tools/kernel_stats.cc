@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "src/analysis/kernel_reports.h"
 #include "src/tools/op_tool_input.h"
 
 namespace strobe::tools {
@@ -85,7 +86,10 @@ Result<ToolResult> Run(const ToolQuestion& question, ToolInput& input, const Can
          NanoToMicro(kernel.total_duration_ns),
          NanoToMicro(kernel.occurrences == 0 ? 0 : kernel.total_duration_ns / kernel.occurrences),
          NanoToMicro(kernel.min_duration_ns), NanoToMicro(kernel.max_duration_ns)},
-        {.op_name = kernel.name, .framework_op = kernel.op_name});
+        {.op_name = kernel.name,
+         .framework_op = kernel.op_name,
+         .side = RowSubject::Side::kDevice,
+         .launch = analysis::LaunchOf(kernel)});
   }
   ToolResult result;
   result.shape = ToolResult::Shape::kTable;

@@ -131,6 +131,7 @@ Table MakeAnalysisTable(const OpStats& stats, const OverviewAnalysis& analysis,
     }
     RowSubject subject;
     subject.framework_op = op.name;
+    subject.side = RowSubject::Side::kDevice;
     table.AddRow(std::move(row), std::move(subject));
   }
   return table;

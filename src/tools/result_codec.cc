@@ -71,6 +71,8 @@ class Encoder {
     Text(subject.framework_op);
     Count(static_cast<uint64_t>(subject.step));
     Text(subject.host);
+    Byte(static_cast<uint8_t>(subject.side));
+    Text(subject.launch);
   }
   void OneTable(const Table& table) {
     Text(table.id());
@@ -229,6 +231,10 @@ class Decoder {
     subject.framework_op = Text();
     subject.step = static_cast<int64_t>(Count());
     subject.host = Text();
+    const uint8_t side = Byte();
+    if (side > static_cast<uint8_t>(RowSubject::Side::kHost)) ok_ = false;
+    subject.side = static_cast<RowSubject::Side>(side);
+    subject.launch = Text();
     return subject;
   }
   Table OneTable() {

@@ -21,7 +21,7 @@
 namespace strobe::tools {
 
 // Counts up whenever the bytes change their meaning.
-inline constexpr uint32_t kResultFormatVersion = 1;
+inline constexpr uint32_t kResultFormatVersion = 2;
 // Op profiles nest some ten deep; graphs of fusions not much deeper.
 inline constexpr int kMaxValueDepth = 256;
 

@@ -30,7 +30,9 @@ ToolResult Everything() {
                                      .op_name = "fusion.3",
                                      .framework_op = "jit(f)",
                                      .step = 7,
-                                     .host = "h"});
+                                     .host = "h",
+                                     .side = RowSubject::Side::kHost,
+                                     .launch = "regs:8"});
   table.AddRow({"same", Cell(-0.0).Format("0x0"), false});
   table.AddRow({Cell(), std::numeric_limits<double>::infinity(), Cell("x").Format("same")},
                {.step = 0});

@@ -229,6 +229,7 @@ class RowMaker {
     if (rank > 0) {
       subject.op_name = op.name;
       subject.framework_op = op.provenance;
+      subject.side = RowSubject::Side::kDevice;
     }
     table_->AddRow(std::move(row), std::move(subject));
   }

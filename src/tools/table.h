@@ -63,11 +63,16 @@ struct Cell {
 
 // What a row is about: enough to find its events again. Empty fields do not restrict.
 struct RowSubject {
+  // Whose events the row counts: ops of devices, or ops of host threads.
+  enum class Side : uint8_t { kAny, kDevice, kHost };
   uint64_t hlo_module_id = 0;
   std::string op_name;       // HLO op, kernel or host op
   std::string framework_op;  // provenance
   int64_t step = -1;         // step number (group id)
   std::string host;
+  Side side = Side::kAny;
+  // Of a kernel how it was launched (analysis::LaunchOf); then `framework_op` is exact, even empty.
+  std::string launch;
   bool empty() const {
     return hlo_module_id == 0 && op_name.empty() && framework_op.empty() && step < 0 &&
            host.empty();

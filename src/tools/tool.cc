@@ -126,7 +126,8 @@ uint64_t BytesOf(const Table& table) {
     }
   }
   for (const RowSubject& subject : table.subjects()) {
-    bytes += sizeof(RowSubject) + subject.op_name.size() + subject.framework_op.size();
+    bytes += sizeof(RowSubject) + subject.op_name.size() + subject.framework_op.size() +
+             subject.launch.size();
   }
   return bytes;
 }
