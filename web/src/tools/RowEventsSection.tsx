@@ -8,7 +8,7 @@ import { Icon } from '../ui/Icon';
 import { Link } from '../ui/Link';
 import { Skeleton } from '../ui/states';
 import { useResource } from '../ui/useResource';
-import { rowEvents, toolSearch, type RowEvents, type ToolQuery } from './client';
+import { rowEvents, timeOfRow, toolSearch, totalOfRow, type RowEvents, type ToolQuery } from './client';
 import { once, useToolSession } from './session';
 
 const mostEvents = 2000; // Enough for a spread; the exact count comes with the answer.
@@ -24,7 +24,7 @@ export function RowEventsSection({ tool, query, table, row }: { tool: string; qu
   const { sessionId } = useToolSession();
   const found = useRowEvents(tool, query, table, row);
   const value = found.value;
-  const durations = useMemo(() => value?.events.map((one) => one.duration_ps) ?? [], [value]);
+  const durations = useMemo(() => value?.events.map((one) => timeOfRow(value, one)) ?? [], [value]);
   if (found.error) return found.error.lostConnection ? null : <section><h3>Runs</h3><p className="muted">{found.error.body.message}</p></section>;
   if (!value) return <section><h3>Runs</h3><Skeleton width="100%" height={56} /></section>;
   if (value.events.length === 0) return <section><h3>Runs</h3><p className="muted">{value.reason ?? 'No event of this row was found on the timeline.'}</p></section>;
@@ -36,6 +36,10 @@ export function RowEventsSection({ tool, query, table, row }: { tool: string; qu
         {plural(value.total, 'run')}
         {value.truncated && `, the ${formatCount(value.events.length)} longest read`}
       </h3>
+      <p className="muted" title={exactTime(totalOfRow(value))}>
+        {formatTime(totalOfRow(value))} in all
+        {value.row_time === 'device_duration_ps' && `, by the device's own clock as in the row; the timeline draws ${formatTime(value.total_duration_ps)}`}
+      </p>
       <Histogram values={durations} />
       <div className="drawer-links">
         <Link className="button small primary" to={sessionPath(sessionId, 'timeline', `?sel=${longest.event}`)}>
@@ -49,8 +53,8 @@ export function RowEventsSection({ tool, query, table, row }: { tool: string; qu
       <ul className="neighbour-list run-list">
         {value.events.slice(0, longestShown).map((one) => (
           <li key={one.event}>
-            <Link to={sessionPath(sessionId, 'timeline', `?sel=${one.event}`)} title={exactTime(one.duration_ps)}>
-              {formatTime(one.duration_ps)} <span className="muted">at {formatTimePs(Math.round(one.start_ps / 1e6) * 1e6).replace('us', ' µs').replace(/(?<=\d)(ms|s)$/, ' $1')}</span>
+            <Link to={sessionPath(sessionId, 'timeline', `?sel=${one.event}`)} title={exactTime(timeOfRow(value, one))}>
+              {formatTime(timeOfRow(value, one))} <span className="muted">at {formatTimePs(Math.round(one.start_ps / 1e6) * 1e6).replace('us', ' µs').replace(/(?<=\d)(ms|s)$/, ' $1')}</span>
             </Link>
           </li>
         ))}

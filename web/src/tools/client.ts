@@ -65,12 +65,15 @@ export interface RowEvent {
   readonly name: string;
   readonly start_ps: number;
   readonly duration_ps: number;
+  readonly device_duration_ps?: number | null; // By the device's own account.
   readonly line: string;
 }
 
 export interface RowEvents {
   readonly total: number;
   readonly total_duration_ps: number;
+  readonly total_device_duration_ps?: number | null;
+  readonly row_time?: 'duration_ps' | 'device_duration_ps'; // Which of the two the row is summed from.
   readonly truncated: boolean;
   readonly reason: string | null;
   readonly events: readonly RowEvent[];
@@ -78,6 +81,15 @@ export interface RowEvents {
 
 export function rowEvents(session: string, tool: string, query: ToolQuery, table: string, row: number, order: 'time' | 'duration', limit: number, options?: CallOptions): Promise<RowEvents> {
   return getJson<RowEvents>(`${base(session, tool)}/rows/${row}/events${toolSearch(query, [['table', table], ['order', order], ['limit', limit]])}`, options);
+}
+
+// How long an event ran, in the time that the row is summed from.
+export function timeOfRow(found: RowEvents, one: RowEvent): number {
+  return found.row_time === 'device_duration_ps' ? (one.device_duration_ps ?? one.duration_ps) : one.duration_ps;
+}
+
+export function totalOfRow(found: RowEvents): number {
+  return found.row_time === 'device_duration_ps' ? (found.total_device_duration_ps ?? found.total_duration_ps) : found.total_duration_ps;
 }
 
 // ---- two sessions side by side -----------------------------------------------------------------------------------------
