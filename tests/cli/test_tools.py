@@ -168,7 +168,8 @@ def test_permuted_hosts_change_nothing(corpus, serve):
     (("hlo_stats", SESSION, "--format", "xml"), EXIT_USAGE, "USAGE"),
     (("hlo_stats", SESSION, "--sort", "nosuch"), EXIT_INVALID, "COLUMN_UNKNOWN"),
     (("hlo_stats", "http://127.0.0.1:1/x"), EXIT_PATH, "SERVER_UNREACHABLE"),
-    (("hlo_stats", "https://127.0.0.1:1/x"), EXIT_PATH, "URL_MALFORMED"),
+    (("hlo_stats", "https://127.0.0.1:1/x"), EXIT_PATH, "SERVER_UNREACHABLE"),
+    (("hlo_stats", "http://127.0.0.1:99999/x"), EXIT_PATH, "URL_MALFORMED"),
 ])
 def test_exit_codes(arguments, code, name):
     done = program.run(*arguments)
